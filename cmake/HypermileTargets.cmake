@@ -1,0 +1,46 @@
+# How every target of the project is made: one language level, one set of warnings, one naming scheme.
+#
+#   hypermile_library(base SOURCES a.cpp b.cpp DEPS fmt::fmt)      -> target hypermile_base
+#   hypermile_test(base SOURCES a_test.cpp DEPS hypermile_base)    -> program base_test, registered with ctest
+#
+# Sources are listed, never globbed: a file that is not built is a mistake that must show.
+
+set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+
+function(hypermile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE ${HYPERMILE_WARNINGS})
+  if(HYPERMILE_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${HYPERMILE_SANITIZE}
+                           -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${HYPERMILE_SANITIZE})
+  endif()
+endfunction()
+
+function(hypermile_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(hypermile_${name} STATIC ${arg_SOURCES})
+  hypermile_options(hypermile_${name})
+  target_include_directories(hypermile_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(hypermile_${name} PUBLIC ${arg_DEPS})
+endfunction()
+
+function(hypermile_test name)
+  if(NOT HYPERMILE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name}_test ${arg_SOURCES})
+  hypermile_options(${name}_test)
+  target_link_libraries(${name}_test PRIVATE ${arg_DEPS} GTest::gtest_main)
+  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
+    ENVIRONMENT "HYPERMILE_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+function(hypermile_benchmark name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name}_bench ${arg_SOURCES})
+  hypermile_options(${name}_bench)
+  target_link_libraries(${name}_bench PRIVATE ${arg_DEPS} benchmark::benchmark_main)
+endfunction()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads comma-separated files with a header line: RFC 4180 quoting, CRLF or LF, blank lines passed
+// over, a byte-order mark passed over. A broken file is an Error that names the file and the line.
+#pragma once
+
+#include <istream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hypermile {
+
+class CsvReader {
+ public:
+  // Reads the header from `in`, which must outlive the reader. `name` is used in messages.
+  static Result<CsvReader> open(std::istream& in, std::string name);
+
+  const std::vector<std::string>& header() const { return header_; }
+  std::optional<std::size_t> column(std::string_view name) const;
+
+  // The next row, as many cells as the header has; nullopt at the end of the file.
+  Result<std::optional<std::vector<std::string>>> next();
+
+  // The line on which the row last returned began, counted from 1.
+  std::size_t line() const { return row_line_; }
+  // An Error about that row.
+  Error error(std::string message) const;
+
+ private:
+  CsvReader(std::istream& in, std::string name) : in_(&in), name_(std::move(name)) {}
+  // One record, over several lines if a quoted cell holds a line break; nullopt at the end.
+  Result<std::optional<std::vector<std::string>>> record();
+
+  std::istream* in_;
+  std::string name_;
+  std::vector<std::string> header_;
+  std::size_t line_ = 0;
+  std::size_t row_line_ = 0;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/setting.h"
+
+#include <fmt/format.h>
+
+#include "base/parse.h"
+
+namespace hypermile {
+namespace {
+
+struct KnobForm {
+  Knob knob;
+  std::string_view name;
+  std::string_view unit;
+};
+constexpr KnobForm kForms[] = {{Knob::kSmClock, "sm", "MHz"},
+                               {Knob::kMemoryClock, "mem", "MHz"},
+                               {Knob::kPowerLimit, "limit", "W"}};
+
+Error not_a_setting(std::string_view text) {
+  return Error{ErrorCode::kUsage, fmt::format("expected a Setting, got '{}'", text),
+               "write it as sm=1410, sm=1410,mem=1593, limit=250 or default"};
+}
+
+void assign(Setting& setting, Knob knob, double value) {
+  switch (knob) {
+    case Knob::kSmClock:
+      setting.sm_clock = Mhz(value);
+      return;
+    case Knob::kMemoryClock:
+      setting.memory_clock = Mhz(value);
+      return;
+    case Knob::kPowerLimit:
+      setting.power_limit = Watts(value);
+      return;
+  }
+}
+
+std::optional<double> value_of(const Setting& setting, Knob knob) {
+  switch (knob) {
+    case Knob::kSmClock:
+      return setting.sm_clock ? std::optional(setting.sm_clock->value()) : std::nullopt;
+    case Knob::kMemoryClock:
+      return setting.memory_clock ? std::optional(setting.memory_clock->value()) : std::nullopt;
+    case Knob::kPowerLimit:
+      return setting.power_limit ? std::optional(setting.power_limit->value()) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// One "sm=1410MHz" or bare "1410" into `setting`.
+bool parse_item(std::string_view item, Setting& setting) {
+  const std::size_t equals = item.find('=');
+  const std::string_view name = equals == item.npos ? "sm" : item.substr(0, equals);
+  std::string_view number = equals == item.npos ? item : item.substr(equals + 1);
+  for (const KnobForm& form : kForms) {
+    if (form.name != name) continue;
+    if (number.ends_with(form.unit)) number.remove_suffix(form.unit.size());
+    const Result<double> value = parse_number(number);
+    if (!value || *value <= 0 || setting.has(form.knob)) return false;
+    assign(setting, form.knob, *value);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view to_string(Knob knob) {
+  for (const KnobForm& form : kForms) {
+    if (form.knob == knob) return form.name;
+  }
+  return "?";
+}
+
+bool Setting::has(Knob knob) const {
+  return value_of(*this, knob).has_value();
+}
+
+std::string to_string(const Setting& setting) {
+  std::string out;
+  for (const KnobForm& form : kForms) {
+    if (const auto value = value_of(setting, form.knob)) {
+      out += fmt::format("{}{}={:g}{}", out.empty() ? "" : " ", form.name, *value, form.unit);
+    }
+  }
+  return out.empty() ? "default" : out;
+}
+
+Result<Setting> parse_setting(std::string_view text) {
+  Setting setting;
+  if (text == "default") return setting;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(", "), rest.size());
+    if (!parse_item(rest.substr(0, end), setting)) return not_a_setting(text);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (setting.empty()) return not_a_setting(text);
+  return setting;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a GPU is told. Each knob is optional; a knob that is absent is left to the driver.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace hypermile {
+
+enum class Knob { kSmClock, kMemoryClock, kPowerLimit };
+inline constexpr Knob kAllKnobs[] = {Knob::kSmClock, Knob::kMemoryClock, Knob::kPowerLimit};
+std::string_view to_string(Knob knob);  // "sm", "mem", "limit", as in --knobs
+
+struct Setting {
+  std::optional<Mhz> sm_clock = {};      // a ceiling: the card may still idle and throttle below it
+  std::optional<Mhz> memory_clock = {};  // a lock
+  std::optional<Watts> power_limit = {};
+
+  // The driver's default: nothing is asked for.
+  bool empty() const { return !sm_clock && !memory_clock && !power_limit; }
+  bool has(Knob knob) const;
+  bool operator==(const Setting&) const = default;
+};
+
+// "sm=1410MHz mem=1593MHz limit=300W", or "default".
+std::string to_string(const Setting& setting);
+// The same, with or without units; also "1410" and "sm=1410,mem=1593".
+Result<Setting> parse_setting(std::string_view text);
+
+}  // namespace hypermile

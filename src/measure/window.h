@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Window is an interval at one Setting, reduced to what a decision needs: how long an iteration
+// took and what it cost, each with its standard error, or the reason why the interval is worth
+// nothing. Policies see Windows and nothing else of the world.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "gpu/setting.h"
+
+namespace hypermile {
+
+struct Window {
+  Setting setting;  // what was asked for; empty is the driver's default
+  Instant begin;
+  Seconds duration;
+  double iterations = 0;  // of the job, or units of work
+
+  std::optional<Seconds> time_per_iteration;
+  std::optional<Watts> power;  // mean, whole board
+  std::optional<Joules> energy;
+  // Relative standard errors of the two means above, where there was enough to estimate them.
+  std::optional<double> time_error;
+  std::optional<double> power_error;
+
+  std::optional<Mhz> sm_clock;      // mean seen
+  std::optional<Mhz> memory_clock;  // mean seen
+  double throttled_share = 0;       // of the samples in it
+  bool aborted = false;             // cut short because the Setting was plainly too slow
+
+  // Why it must not be used for a decision; empty when it may be.
+  std::string unusable;
+  bool usable() const { return unusable.empty() && time_per_iteration && power; }
+};
+
+}  // namespace hypermile
