@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep/sweep_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "base/csv.h"
+#include "base/parse.h"
+
+namespace hypermile {
+namespace {
+
+constexpr std::string_view kVariantColumns[] = {"batch_size", "optimizer", "n_gpus", "suite"};
+
+// Where each column stands in this file; the optional ones may be absent.
+struct Columns {
+  std::size_t gpu, workload, time, power, is_default;
+  std::optional<std::size_t> phase, sm, sm_locked, memory, limit;
+  std::vector<std::pair<std::string_view, std::size_t>> variants;
+};
+
+Result<Columns> find_columns(const CsvReader& reader) {
+  std::string missing;
+  const auto required = [&](std::string_view name) {
+    const auto at = reader.column(name);
+    if (!at) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+    return at.value_or(0);
+  };
+  Columns columns{required("gpu"),
+                  required("workload"),
+                  required("time_s"),
+                  required("power_w"),
+                  required("is_default"),
+                  reader.column("phase_or_kernel"),
+                  reader.column("sm_mhz"),
+                  reader.column("sm_mhz_locked"),
+                  reader.column("mem_mhz"),
+                  reader.column("power_limit_w"),
+                  {}};
+  if (!missing.empty()) {
+    Error error = reader.error("the header lacks the column(s) " + missing);
+    error.remedy = "a sweep has one row per GPU, job and Setting; see docs/sweep-format.md";
+    return error;
+  }
+  for (const std::string_view name : kVariantColumns) {
+    if (const auto at = reader.column(name)) columns.variants.emplace_back(name, *at);
+  }
+  return columns;
+}
+
+class RowReader {
+ public:
+  RowReader(const CsvReader& reader, const Columns& columns, const std::vector<std::string>& cells)
+      : reader_(reader), columns_(columns), cells_(cells) {}
+
+  JobKey key() const {
+    JobKey key{cells_[columns_.gpu], cells_[columns_.workload],
+               columns_.phase ? cells_[*columns_.phase] : "", ""};
+    for (const auto& [name, at] : columns_.variants) {
+      if (cells_[at].empty()) continue;
+      key.variant += fmt::format("{}{}={}", key.variant.empty() ? "" : " ", name, cells_[at]);
+    }
+    return key;
+  }
+
+  // A number above zero; nullopt where the column is absent or the cell empty. Some sets write -1
+  // for "not locked".
+  Result<std::optional<double>> positive(std::optional<std::size_t> at,
+                                         bool minus_one_is_unset) const {
+    if (!at || cells_[*at].empty()) return std::optional<double>();
+    const Result<double> value = parse_number(cells_[*at]);
+    if (value && minus_one_is_unset && *value == -1) return std::optional<double>();
+    if (!value || *value <= 0) {
+      return reader_.error(fmt::format("{}: expected a number above zero, found '{}'",
+                                       reader_.header()[*at], cells_[*at]));
+    }
+    return std::optional(*value);
+  }
+
+  Result<SweepRow> row() const {
+    SweepRow row;
+    row.key = key();
+    ASSIGN_OR_RETURN(const auto seen, positive(columns_.sm, true));
+    ASSIGN_OR_RETURN(const auto locked, positive(columns_.sm_locked, true));
+    ASSIGN_OR_RETURN(const auto memory, positive(columns_.memory, true));
+    ASSIGN_OR_RETURN(const auto limit, positive(columns_.limit, true));
+    if (seen) row.sm_seen = Mhz(*seen);
+    const auto& sm = columns_.sm_locked ? locked : seen;
+    if (sm) row.setting.sm_clock = Mhz(*sm);
+    if (memory) row.setting.memory_clock = Mhz(*memory);
+    if (limit) row.setting.power_limit = Watts(*limit);
+    const std::string& flag = cells_[columns_.is_default];
+    if (flag != "0" && flag != "1" && !flag.empty()) {
+      return reader_.error(fmt::format("is_default: expected 0 or 1, found '{}'", flag));
+    }
+    row.is_default = flag == "1";
+    return row;
+  }
+
+ private:
+  const CsvReader& reader_;
+  const Columns& columns_;
+  const std::vector<std::string>& cells_;
+};
+
+}  // namespace
+
+std::string to_string(const JobKey& key) {
+  std::string out = key.gpu + "/" + key.workload;
+  if (!key.phase.empty()) out += "/" + key.phase;
+  if (!key.variant.empty()) out += " [" + key.variant + "]";
+  return out;
+}
+
+Result<SweepFile> read_sweep(std::istream& in, const std::string& name) {
+  ASSIGN_OR_RETURN(CsvReader reader, CsvReader::open(in, name));
+  ASSIGN_OR_RETURN(const Columns columns, find_columns(reader));
+  SweepFile file;
+  file.path = name;
+  while (true) {
+    ASSIGN_OR_RETURN(const auto cells, reader.next());
+    if (!cells) return file;
+    const RowReader from(reader, columns, *cells);
+    ASSIGN_OR_RETURN(SweepRow row, from.row());
+    ASSIGN_OR_RETURN(const auto time, from.positive(columns.time, false));
+    ASSIGN_OR_RETURN(const auto power, from.positive(columns.power, false));
+    if (!time) {
+      ++file.rows_without_time;
+    } else if (!power) {
+      ++file.rows_without_power;
+    } else {
+      row.time = Seconds(*time);
+      row.power = Watts(*power);
+      file.rows.push_back(std::move(row));
+    }
+  }
+}
+
+Result<SweepFile> read_sweep(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) {
+    return Error{ErrorCode::kNotFound, path + ": cannot be read", "check the path of the sweep"};
+  }
+  return read_sweep(in, path);
+}
+
+}  // namespace hypermile
