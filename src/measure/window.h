@@ -18,7 +18,8 @@ struct Window {
   Setting setting;  // what was asked for; empty is the driver's default
   Instant begin;
   Seconds duration;
-  double iterations = 0;  // of the job, or units of work
+  double first_iteration = 0;  // how far the job had come when it began
+  double iterations = 0;       // measured in it: of the job, or units of work
 
   std::optional<Seconds> time_per_iteration;
   std::optional<Watts> power;  // mean, whole board

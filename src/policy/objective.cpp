@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/objective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/parse.h"
+
+namespace hypermile {
+
+std::optional<double> effective_bound(const Objective& objective) {
+  if (!objective.max_slowdown) return std::nullopt;
+  return std::max(*objective.max_slowdown, kNoMeasurableSlowdown);
+}
+
+double score(const Objective& objective, double time_ratio, double power_ratio,
+             Watts default_power) {
+  // The host draws the same power throughout, so it dilutes what the board saves.
+  const double host = default_power > Watts(0) ? objective.host_power / default_power : 0;
+  const double energy = time_ratio * (power_ratio + host) / (1 + host);
+  switch (objective.goal) {
+    case Goal::kEnergy:
+      return energy;
+    case Goal::kEdp:
+      return energy * time_ratio;
+    case Goal::kEd2p:
+      return energy * time_ratio * time_ratio;
+    case Goal::kCost:
+      // Zeus prices time at the board's maximum power; at the default that is what the board draws.
+      return objective.eta * energy + (1 - objective.eta) * time_ratio;
+  }
+  return energy;
+}
+
+Result<Objective> parse_objective(std::string_view text) {
+  static const std::vector<std::string> kNames = {"energy", "edp", "ed2p", "cost:ETA"};
+  Objective objective;
+  if (text == "energy") return objective;
+  objective.max_slowdown.reset();
+  if (text == "edp") {
+    objective.goal = Goal::kEdp;
+    return objective;
+  }
+  if (text == "ed2p") {
+    objective.goal = Goal::kEd2p;
+    return objective;
+  }
+  if (text.starts_with("cost:")) {
+    const Result<double> eta = parse_number(text.substr(5));
+    if (!eta || *eta < 0 || *eta > 1) {
+      return Error{ErrorCode::kUsage, fmt::format("objective '{}': ETA must be 0 to 1", text),
+                   "write cost:0.5; 1 weighs energy alone, 0 time alone"};
+    }
+    objective.goal = Goal::kCost;
+    objective.eta = *eta;
+    return objective;
+  }
+  return Error{ErrorCode::kUsage, fmt::format("unknown objective '{}'", text),
+               suggestion(text, kNames)};
+}
+
+std::string to_string(const Objective& objective) {
+  switch (objective.goal) {
+    case Goal::kEnergy:
+      return "energy";
+    case Goal::kEdp:
+      return "edp";
+    case Goal::kEd2p:
+      return "ed2p";
+    case Goal::kCost:
+      return fmt::format("cost:{:g}", objective.eta);
+  }
+  return "energy";
+}
+
+}  // namespace hypermile

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is to be least, and what must hold meanwhile. Everything is relative to the default Setting:
+// a time ratio of 1.03 is 3 % slower, a power ratio of 0.8 draws 20 % less.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace hypermile {
+
+enum class Goal { kEnergy, kEdp, kEd2p, kCost };
+
+struct Objective {
+  Goal goal = Goal::kEnergy;
+  // A promise for the Setting kept and for the whole job. Absent: slowing down has no limit but its
+  // price in the goal. 0 means "no measurable slowdown", see effective_bound().
+  std::optional<double> max_slowdown = 0.05;
+  // kCost: eta * energy + (1 - eta) * max power * time, as Zeus defines it.
+  double eta = 0.5;
+  // What the rest of the node burns while the job runs; slowing down must not cost more than it
+  // saves.
+  Watts host_power = Watts(0);
+  // Mean board power that the Setting kept may not exceed.
+  std::optional<Watts> power_budget = {};
+};
+
+// Slowdowns below this cannot be told from noise, so a bound of 0 means this.
+inline constexpr double kNoMeasurableSlowdown = 0.005;
+
+// The bound to hold, as a fraction: max_slowdown, but at least kNoMeasurableSlowdown; nullopt:
+// none.
+std::optional<double> effective_bound(const Objective& objective);
+
+// What the goal gives to a Setting with these ratios to the default; 1 is the default itself, less
+// is better. `default_power` is the board's mean power at the default.
+double score(const Objective& objective, double time_ratio, double power_ratio,
+             Watts default_power);
+
+// "energy", "edp", "ed2p", "cost:0.7".
+Result<Objective> parse_objective(std::string_view text);
+std::string to_string(const Objective& objective);
+
+}  // namespace hypermile

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Policy decides which Setting comes next. It sees Windows and a list of Settings and nothing
+// else of the world: no GPU, no simulator, no clock. Whoever runs it (the Controller on a living
+// job, the judge on measured curves) alternates next() and observe() until the job ends; running at
+// the Setting kept is a Window like any other, so a policy may go on learning for as long as the
+// job lasts.
+//
+// Same context, same Windows: same Steps. Nothing here throws or crashes on bad Windows (unusable,
+// contradictory, absurd): such input leads towards the default Setting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/setting.h"
+#include "measure/window.h"
+#include "policy/objective.h"
+
+namespace hypermile {
+
+// What is known before the first Window.
+struct PolicyContext {
+  // [0] is the driver's default (empty). Only these are ever asked for. In a curve's order:
+  // descending memory clock, SM clock, limit.
+  std::vector<Setting> settings;
+  Objective objective;
+  std::optional<double> job_iterations;  // length of the job where the user told it
+  double window_iterations = 30;
+  double settle_iterations = 5;  // run but not measured after a change of Setting
+  // The default's own values where known: the mean SM clock seen there, its memory clock, its
+  // limit.
+  Setting default_values;
+  // A predictor's guess of the best Setting (an index), for policies that start from one.
+  std::optional<std::size_t> predicted;
+  // The true best Setting, known only to a judge; the "oracle" policy goes there.
+  std::optional<std::size_t> oracle;
+  std::uint64_t seed = 1;
+};
+
+// Run `iterations` at settings[setting], measure them as one Window, report it to observe().
+struct Step {
+  std::size_t setting = 0;
+  double iterations = 30;
+  bool exploring = false;  // a probe, a baseline included; false while holding the Setting kept
+  // Cut the Window short once the mean time per iteration so far exceeds this, checked from
+  // `abort_after` iterations on. nullopt: run it to the end.
+  std::optional<Seconds> abort_above = {};
+  double abort_after = 8;
+  double confidence = 1;    // that this Setting is within the bound, 0..1
+  std::string reason = {};  // for people: why this Setting now
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual Step next() = 0;
+  // What became of the last Step. Window.setting is the Setting asked for.
+  virtual void observe(const Window& window) = 0;
+};
+
+// "hypermile", "gpoeo", "fixed:sm=1200", …: see policies.h for the table.
+using PolicyMaker = std::unique_ptr<Policy> (*)(const PolicyContext& context);
+
+}  // namespace hypermile
