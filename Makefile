@@ -1,0 +1,63 @@
+# The commands people type. Each installs what it misses (Debian packages), shows progress, and leaves
+# everything it makes under build/.  `make help` lists them.
+
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+PACKAGES := scripts/install-packages
+# A compiler cache is used where there is one; nobody is asked to have it.
+LAUNCHER := $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build bench check lint format sanitize evidence install clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## see a GPU being driven: a replayed one, in seconds, no GPU needed
+	@build/bin/hypermile demo
+
+build: ## build the programs into build/bin (release)
+	@$(PACKAGES) build
+	@$(call CONFIGURE,release)
+	@cmake --build --preset release -j $(JOBS)
+
+test: ## build and run every test
+	@$(PACKAGES) build test
+	@$(call CONFIGURE,dev)
+	@cmake --build --preset dev -j $(JOBS)
+	@ctest --test-dir build/dev --output-on-failure --progress -j $(JOBS)
+
+bench: ## run the benchmarks
+	@$(PACKAGES) build bench
+	@$(call CONFIGURE,bench)
+	@cmake --build --preset bench -j $(JOBS)
+	@for program in build/bench/bin/*_bench; do echo "==> $$program"; $$program || exit 1; done
+
+check: lint sanitize ## format, tidy, and the tests under sanitizers and clang
+
+lint: ## clang-format and clang-tidy
+	@$(PACKAGES) build test lint
+	@scripts/lint
+
+sanitize: ## the tests under address+undefined and thread sanitizers, built by clang too
+	@$(PACKAGES) build test lint
+	@for preset in asan tsan clang; do \
+	  echo "==> $$preset"; \
+	  $(call CONFIGURE,$$preset) && cmake --build --preset $$preset -j $(JOBS) && \
+	  ctest --test-dir build/$$preset --output-on-failure --progress -j $(JOBS) || exit 1; \
+	done
+
+format: ## rewrite the sources as clang-format wants them
+	@$(PACKAGES) lint
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
+
+evidence: build ## remake every table of docs/evidence that needs no GPU
+	@scripts/make-evidence
+
+install: build ## install into PREFIX (default /usr/local)
+	@cmake --install build --prefix $(PREFIX)
+
+clean: ## remove build/
+	@rm -rf build
