@@ -3,36 +3,42 @@
 
 namespace hypermile {
 
+namespace {
+
+struct CodeName {
+  ErrorCode code;
+  std::string_view name;
+};
+constexpr CodeName kCodeNames[] = {
+    {ErrorCode::kUsage, "usage"},
+    {ErrorCode::kParse, "parse"},
+    {ErrorCode::kNotFound, "not_found"},
+    {ErrorCode::kUnsupported, "unsupported"},
+    {ErrorCode::kPermission, "permission"},
+    {ErrorCode::kReadOnly, "read_only"},
+    {ErrorCode::kNoDriver, "no_driver"},
+    {ErrorCode::kNotReady, "not_ready"},
+    {ErrorCode::kTimeout, "timeout"},
+    {ErrorCode::kGpuLost, "gpu_lost"},
+    {ErrorCode::kBusy, "busy"},
+    {ErrorCode::kIo, "io"},
+    {ErrorCode::kInternal, "internal"},
+};
+
+}  // namespace
+
 std::string_view to_string(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kUsage:
-      return "usage";
-    case ErrorCode::kParse:
-      return "parse";
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kPermission:
-      return "permission";
-    case ErrorCode::kReadOnly:
-      return "read_only";
-    case ErrorCode::kNoDriver:
-      return "no_driver";
-    case ErrorCode::kNotReady:
-      return "not_ready";
-    case ErrorCode::kTimeout:
-      return "timeout";
-    case ErrorCode::kGpuLost:
-      return "gpu_lost";
-    case ErrorCode::kBusy:
-      return "busy";
-    case ErrorCode::kIo:
-      return "io";
-    case ErrorCode::kInternal:
-      return "internal";
+  for (const CodeName& entry : kCodeNames) {
+    if (entry.code == code) return entry.name;
   }
   return "internal";
+}
+
+ErrorCode error_code_from(std::string_view text) {
+  for (const CodeName& entry : kCodeNames) {
+    if (entry.name == text) return entry.code;
+  }
+  return ErrorCode::kInternal;
 }
 
 Error Error::in(std::string_view where) const {

@@ -32,6 +32,8 @@ enum class ErrorCode {
 };
 
 std::string_view to_string(ErrorCode code);
+// The reverse; kInternal for text that is no code.
+ErrorCode error_code_from(std::string_view text);
 
 struct Error {
   ErrorCode code = ErrorCode::kInternal;

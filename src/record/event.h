@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can happen in a run, one type an event. docs/event-log.md is the format's reference and
+// docs/event-log.schema.json its schema; a change here is a change there, and of kEventVersion
+// where an old reader would misread it. Reports, metrics and plots are made from these events
+// alone.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/identifiers.h"
+#include "base/result.h"
+#include "gpu/gpu.h"
+#include "gpu/setting.h"
+#include "measure/window.h"
+
+namespace hypermile {
+
+inline constexpr int kEventVersion = 1;
+
+struct RunStart {
+  RunId run;
+  double unix_time = 0;
+  std::string program;                             // "hypermile 0.1.0"
+  std::vector<std::string> command;                // what was typed
+  std::map<std::string, std::string> environment;  // host, kernel, driver, variables that matter
+  std::vector<GpuIdentity> gpus;
+};
+
+struct SampleEvent {
+  GpuUuid gpu;
+  Sample sample;
+};
+
+struct WindowEvent {
+  GpuUuid gpu;
+  Window window;
+};
+
+struct Decision {
+  GpuUuid gpu;
+  std::string policy;
+  Setting setting;
+  std::string reason;                     // in words
+  std::optional<double> confidence;       // that the Setting is within the bound
+  std::map<std::string, double> numbers;  // what the reason rests on
+};
+
+// A Setting asked for and what became of it. `effective` is what the card then showed.
+struct SettingChange {
+  GpuUuid gpu;
+  Setting requested;
+  bool accepted = false;
+  std::string problem;  // why not, when it was not
+  std::optional<Mhz> effective_sm_clock;
+  std::optional<Mhz> effective_memory_clock;
+  std::optional<Watts> effective_power_limit;
+};
+
+struct Drift {
+  GpuUuid gpu;
+  std::string quantity;  // "time_per_iteration", "power", "sm_clock"
+  double before = 0;
+  double after = 0;
+};
+
+struct Throttle {
+  GpuUuid gpu;
+  EventReasons reasons;  // none: it has ended
+};
+
+struct ErrorEvent {
+  std::optional<GpuUuid> gpu;
+  Error error;
+};
+
+struct RunEnd {
+  int exit_code = 0;
+  std::string reason;
+  std::map<std::string, double> totals;  // joules, seconds, iterations, …
+};
+
+using EventBody = std::variant<RunStart, SampleEvent, WindowEvent, Decision, SettingChange, Drift,
+                               Throttle, ErrorEvent, RunEnd>;
+
+struct Event {
+  Instant time;
+  EventBody body;
+};
+
+// One line of JSON without the line break. Never fails: text that is no UTF-8 is replaced.
+std::string to_json_line(const Event& event);
+
+// The reverse. kParse says what is missing; unknown keys are passed over, unknown types are an
+// error.
+Result<Event> parse_event(std::string_view line);
+
+}  // namespace hypermile

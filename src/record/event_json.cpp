@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events as JSON and back. Each type has one pair of functions; the envelope {"v","t","type"} is
+// added around them. nullopt is left out, never written as null or 0.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "record/event.h"
+
+namespace hypermile {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no NaN or infinity; a value that is neither known nor finite is left out.
+void put(json& j, const char* key, const std::optional<double>& value) {
+  if (value && std::isfinite(*value)) j[key] = *value;
+}
+template <class Tag>
+void put(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
+  put(j, key, value ? std::optional(value->value()) : std::nullopt);
+}
+template <class Tag>
+void get(const json& j, const char* key, std::optional<Quantity<Tag>>& value) {
+  if (j.contains(key)) value = Quantity<Tag>(j.at(key).get<double>());
+}
+void get(const json& j, const char* key, std::optional<double>& value) {
+  if (j.contains(key)) value = j.at(key).get<double>();
+}
+template <class Value>
+void get_if(const json& j, const char* key, Value& value) {
+  if (j.contains(key)) value = j.at(key).get<Value>();
+}
+
+json setting_json(const Setting& setting) {
+  json j = json::object();
+  put(j, "sm_mhz", setting.sm_clock);
+  put(j, "mem_mhz", setting.memory_clock);
+  put(j, "power_limit_w", setting.power_limit);
+  return j;
+}
+Setting setting_from(const json& j) {
+  Setting setting;
+  get(j, "sm_mhz", setting.sm_clock);
+  get(j, "mem_mhz", setting.memory_clock);
+  get(j, "power_limit_w", setting.power_limit);
+  return setting;
+}
+
+GpuUuid gpu_from(const json& j) {
+  return GpuUuid(j.at("gpu").get<std::string>());
+}
+
+json body_json(const RunStart& e) {
+  json gpus = json::array();
+  for (const GpuIdentity& gpu : e.gpus) {
+    json g = {{"uuid", gpu.uuid.text()},
+              {"name", gpu.name},
+              {"pci", gpu.pci.text()},
+              {"driver", gpu.driver_version}};
+    if (gpu.index) g["index"] = *gpu.index;
+    gpus.push_back(std::move(g));
+  }
+  return {{"type", "run_start"},    {"run", e.run.text()},  {"unix_time", e.unix_time},
+          {"program", e.program},   {"command", e.command}, {"environment", e.environment},
+          {"gpus", std::move(gpus)}};
+}
+void read_body(const json& j, RunStart& e) {
+  e.run = RunId(j.at("run").get<std::string>());
+  e.unix_time = j.at("unix_time").get<double>();
+  e.program = j.at("program").get<std::string>();
+  e.command = j.at("command").get<std::vector<std::string>>();
+  e.environment = j.at("environment").get<std::map<std::string, std::string>>();
+  for (const json& g : j.at("gpus")) {
+    GpuIdentity gpu;
+    gpu.uuid = GpuUuid(g.at("uuid").get<std::string>());
+    gpu.name = g.at("name").get<std::string>();
+    gpu.pci = PciAddress(g.at("pci").get<std::string>());
+    gpu.driver_version = g.at("driver").get<std::string>();
+    if (g.contains("index")) gpu.index = g.at("index").get<int>();
+    e.gpus.push_back(std::move(gpu));
+  }
+}
+
+json body_json(const SampleEvent& e) {
+  const Sample& s = e.sample;
+  json j = {{"type", "sample"}, {"gpu", e.gpu.text()}};
+  put(j, "power_w", s.power_instant);
+  put(j, "power_average_w", s.power_average);
+  put(j, "energy_j", s.energy);
+  put(j, "sm_mhz", s.sm_clock);
+  put(j, "mem_mhz", s.memory_clock);
+  put(j, "gpu_utilization", s.gpu_utilization);
+  put(j, "memory_utilization", s.memory_utilization);
+  put(j, "temperature_c", s.temperature);
+  put(j, "power_limit_w", s.power_limit);
+  if (s.reasons) j["event_reasons"] = s.reasons->bits;
+  return j;
+}
+void read_body(const json& j, SampleEvent& e) {
+  Sample& s = e.sample;
+  e.gpu = gpu_from(j);
+  get(j, "power_w", s.power_instant);
+  get(j, "power_average_w", s.power_average);
+  get(j, "energy_j", s.energy);
+  get(j, "sm_mhz", s.sm_clock);
+  get(j, "mem_mhz", s.memory_clock);
+  get(j, "gpu_utilization", s.gpu_utilization);
+  get(j, "memory_utilization", s.memory_utilization);
+  get(j, "temperature_c", s.temperature);
+  get(j, "power_limit_w", s.power_limit);
+  if (j.contains("event_reasons")) s.reasons = EventReasons{j.at("event_reasons")};
+}
+
+json body_json(const WindowEvent& e) {
+  const Window& w = e.window;
+  json j = {{"type", "window"},
+            {"gpu", e.gpu.text()},
+            {"setting", setting_json(w.setting)},
+            {"begin_s", w.begin.since_origin().value()},
+            {"duration_s", w.duration.value()},
+            {"first_iteration", w.first_iteration},
+            {"iterations", w.iterations},
+            {"throttled_share", w.throttled_share},
+            {"aborted", w.aborted}};
+  put(j, "time_per_iteration_s", w.time_per_iteration);
+  put(j, "power_w", w.power);
+  put(j, "energy_j", w.energy);
+  put(j, "time_error", w.time_error);
+  put(j, "power_error", w.power_error);
+  put(j, "sm_mhz", w.sm_clock);
+  put(j, "mem_mhz", w.memory_clock);
+  if (!w.unusable.empty()) j["unusable"] = w.unusable;
+  return j;
+}
+void read_body(const json& j, WindowEvent& e) {
+  Window& w = e.window;
+  e.gpu = gpu_from(j);
+  w.setting = setting_from(j.at("setting"));
+  w.begin = Instant() + Seconds(j.at("begin_s").get<double>());
+  w.duration = Seconds(j.at("duration_s").get<double>());
+  w.first_iteration = j.at("first_iteration").get<double>();
+  w.iterations = j.at("iterations").get<double>();
+  get_if(j, "throttled_share", w.throttled_share);
+  get_if(j, "aborted", w.aborted);
+  get(j, "time_per_iteration_s", w.time_per_iteration);
+  get(j, "power_w", w.power);
+  get(j, "energy_j", w.energy);
+  get(j, "time_error", w.time_error);
+  get(j, "power_error", w.power_error);
+  get(j, "sm_mhz", w.sm_clock);
+  get(j, "mem_mhz", w.memory_clock);
+  get_if(j, "unusable", w.unusable);
+}
+
+json body_json(const Decision& e) {
+  json j = {{"type", "decision"}, {"gpu", e.gpu.text()},
+            {"policy", e.policy}, {"setting", setting_json(e.setting)},
+            {"reason", e.reason}, {"numbers", e.numbers}};
+  put(j, "confidence", e.confidence);
+  return j;
+}
+void read_body(const json& j, Decision& e) {
+  e.gpu = gpu_from(j);
+  e.policy = j.at("policy").get<std::string>();
+  e.setting = setting_from(j.at("setting"));
+  e.reason = j.at("reason").get<std::string>();
+  get_if(j, "numbers", e.numbers);
+  get(j, "confidence", e.confidence);
+}
+
+json body_json(const SettingChange& e) {
+  json j = {{"type", "setting"},
+            {"gpu", e.gpu.text()},
+            {"requested", setting_json(e.requested)},
+            {"accepted", e.accepted}};
+  if (!e.problem.empty()) j["problem"] = e.problem;
+  put(j, "effective_sm_mhz", e.effective_sm_clock);
+  put(j, "effective_mem_mhz", e.effective_memory_clock);
+  put(j, "effective_power_limit_w", e.effective_power_limit);
+  return j;
+}
+void read_body(const json& j, SettingChange& e) {
+  e.gpu = gpu_from(j);
+  e.requested = setting_from(j.at("requested"));
+  e.accepted = j.at("accepted").get<bool>();
+  get_if(j, "problem", e.problem);
+  get(j, "effective_sm_mhz", e.effective_sm_clock);
+  get(j, "effective_mem_mhz", e.effective_memory_clock);
+  get(j, "effective_power_limit_w", e.effective_power_limit);
+}
+
+json body_json(const Drift& e) {
+  return {{"type", "drift"},
+          {"gpu", e.gpu.text()},
+          {"quantity", e.quantity},
+          {"before", e.before},
+          {"after", e.after}};
+}
+void read_body(const json& j, Drift& e) {
+  e.gpu = gpu_from(j);
+  e.quantity = j.at("quantity").get<std::string>();
+  e.before = j.at("before").get<double>();
+  e.after = j.at("after").get<double>();
+}
+
+json body_json(const Throttle& e) {
+  return {{"type", "throttle"},
+          {"gpu", e.gpu.text()},
+          {"event_reasons", e.reasons.bits},
+          {"text", to_string(e.reasons)}};
+}
+void read_body(const json& j, Throttle& e) {
+  e.gpu = gpu_from(j);
+  e.reasons = EventReasons{j.at("event_reasons").get<std::uint64_t>()};
+}
+
+json body_json(const ErrorEvent& e) {
+  json j = {{"type", "error"},
+            {"code", to_string(e.error.code)},
+            {"message", e.error.message},
+            {"remedy", e.error.remedy}};
+  if (e.gpu) j["gpu"] = e.gpu->text();
+  return j;
+}
+void read_body(const json& j, ErrorEvent& e) {
+  if (j.contains("gpu")) e.gpu = gpu_from(j);
+  e.error.code = error_code_from(j.at("code").get<std::string>());
+  e.error.message = j.at("message").get<std::string>();
+  get_if(j, "remedy", e.error.remedy);
+}
+
+json body_json(const RunEnd& e) {
+  return {
+      {"type", "run_end"}, {"exit_code", e.exit_code}, {"reason", e.reason}, {"totals", e.totals}};
+}
+void read_body(const json& j, RunEnd& e) {
+  e.exit_code = j.at("exit_code").get<int>();
+  e.reason = j.at("reason").get<std::string>();
+  get_if(j, "totals", e.totals);
+}
+
+template <class Body>
+EventBody read_as(const json& j) {
+  Body body;
+  read_body(j, body);
+  return body;
+}
+
+struct TypeReader {
+  const char* type;
+  EventBody (*read)(const json&);
+};
+constexpr TypeReader kReaders[] = {
+    {"run_start", read_as<RunStart>},    {"sample", read_as<SampleEvent>},
+    {"window", read_as<WindowEvent>},    {"decision", read_as<Decision>},
+    {"setting", read_as<SettingChange>}, {"drift", read_as<Drift>},
+    {"throttle", read_as<Throttle>},     {"error", read_as<ErrorEvent>},
+    {"run_end", read_as<RunEnd>},
+};
+
+Error broken(const std::string& what) {
+  return Error{ErrorCode::kParse, "not an event: " + what};
+}
+
+}  // namespace
+
+std::string to_json_line(const Event& event) {
+  json j = std::visit([](const auto& body) { return body_json(body); }, event.body);
+  j["v"] = kEventVersion;
+  j["t"] = event.time.since_origin().value();
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<Event> parse_event(std::string_view line) {
+  const json j = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!j.is_object()) return broken("expected a JSON object");
+  // The library reports a missing or mistyped key by throwing; this is where that becomes an Error.
+  try {
+    if (j.at("v").get<int>() != kEventVersion) {
+      return broken("version " + j.at("v").dump() + ", this program reads " +
+                    std::to_string(kEventVersion));
+    }
+    const auto type = j.at("type").get<std::string>();
+    for (const TypeReader& reader : kReaders) {
+      if (type != reader.type) continue;
+      const Instant time = Instant() + Seconds(j.at("t").get<double>());
+      return Event{time, reader.read(j)};
+    }
+    return broken("unknown type '" + type + "'");
+  } catch (const json::exception& problem) {
+    return broken(problem.what());
+  }
+}
+
+}  // namespace hypermile

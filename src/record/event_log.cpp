@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/event_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace hypermile {
+namespace {
+
+Error io_error(const std::string& path, const char* action) {
+  return Error{ErrorCode::kIo, path + ": cannot " + action + ": " + std::strerror(errno),
+               "check the path, its permissions and the space on its disk"};
+}
+
+class LogFile final : public LineSink {
+ public:
+  LogFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+  ~LogFile() override { ::close(fd_); }
+
+  Result<void> write(std::string_view text) override {
+    while (!text.empty()) {
+      const ssize_t written = ::write(fd_, text.data(), text.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return io_error(path_, "write");
+      }
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  Result<void> sync() override {
+    // A pipe or terminal has nothing to sync and says EINVAL or EROFS.
+    if (::fdatasync(fd_) != 0 && errno != EINVAL && errno != EROFS) return io_error(path_, "sync");
+    return {};
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+bool ends_inside_a_line(int fd) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  char last = '\n';
+  return size > 0 && ::pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LineSink>> open_log_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return io_error(path, "open");
+  auto file = std::make_unique<LogFile>(path, fd);
+  if (ends_inside_a_line(fd)) RETURN_IF_ERROR(file->write("\n"));
+  return std::unique_ptr<LineSink>(std::move(file));
+}
+
+EventLog::EventLog(std::unique_ptr<LineSink> sink, const Clock& clock)
+    : sink_(std::move(sink)), clock_(clock) {}
+
+Result<void> EventLog::append(EventBody body) {
+  if (broken_) {
+    ++lost_;
+    return {};
+  }
+  const bool last = std::holds_alternative<RunEnd>(body);
+  Result<void> done = sink_->write(to_json_line({clock_.now(), std::move(body)}) + '\n');
+  if (done && last) done = sink_->sync();
+  if (!done) {
+    broken_ = true;
+    ++lost_;
+    return done.error().in("event log stopped");
+  }
+  return {};
+}
+
+Result<EventLogContent> read_event_log(const std::string& path) {
+  std::ifstream in(path);
+  if (!in)
+    return Error{ErrorCode::kNotFound, path + ": cannot be read", "check the path of the log"};
+  EventLogContent content;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.empty()) continue;
+    Result<Event> event = parse_event(line);
+    if (event) {
+      content.events.push_back(std::move(event).value());
+    } else {
+      ++content.unreadable_lines;
+    }
+  }
+  return content;
+}
+
+}  // namespace hypermile

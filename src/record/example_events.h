@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: one event of every type with every member filled, and the same with as little as
+// allowed.
+#pragma once
+
+#include <vector>
+
+#include "record/event.h"
+
+namespace hypermile {
+
+inline std::vector<Event> example_events() {
+  const GpuUuid gpu("GPU-0123");
+  const Setting setting{
+      .sm_clock = Mhz(1410), .memory_clock = Mhz(2201), .power_limit = Watts(300)};
+  RunStart start;
+  start.run = RunId("1-2");
+  start.unix_time = 1.7e9;
+  start.program = "hypermile 0.1.0";
+  start.command = {"python", "train.py"};
+  start.environment = {{"host", "node7"}};
+  start.gpus = {GpuIdentity{gpu, PciAddress("00000000:3B:00.0"), "NVIDIA H200", 0, "580.159"}};
+  Sample sample;
+  sample.power_instant = Watts(612.5);
+  sample.power_average = Watts(600);
+  sample.energy = Joules(1234.5);
+  sample.sm_clock = Mhz(1980);
+  sample.memory_clock = Mhz(3201);
+  sample.gpu_utilization = 0.99;
+  sample.memory_utilization = 0.5;
+  sample.temperature = Celsius(55);
+  sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
+  sample.power_limit = Watts(700);
+  Window window;
+  window.setting = setting;
+  window.begin = Instant() + Seconds(2);
+  window.duration = Seconds(1.5);
+  window.first_iteration = 60;
+  window.iterations = 30;
+  window.time_per_iteration = Seconds(0.05);
+  window.power = Watts(500);
+  window.energy = Joules(750);
+  window.time_error = 0.002;
+  window.power_error = 0.004;
+  window.sm_clock = Mhz(1410);
+  window.memory_clock = Mhz(2201);
+  window.throttled_share = 0.25;
+  window.aborted = true;
+  window.unusable = "throttled";
+  const std::vector<EventBody> bodies = {
+      start,
+      RunStart{},
+      SampleEvent{gpu, sample},
+      SampleEvent{gpu, {}},
+      WindowEvent{gpu, window},
+      WindowEvent{gpu, {}},
+      Decision{gpu, "hypermile", setting, "least energy within 5 %", 0.97, {{"saved", 0.18}}},
+      Decision{gpu, "default", {}, "", std::nullopt, {}},
+      SettingChange{gpu, setting, true, "", Mhz(1410), Mhz(2201), Watts(300)},
+      SettingChange{gpu, {}, false, "not permitted", {}, {}, {}},
+      Drift{gpu, "power", 500, 450},
+      Throttle{gpu, EventReasons{EventReasons::kSoftwareThermal}},
+      ErrorEvent{gpu, Error{ErrorCode::kGpuLost, "gone", "reboot"}},
+      ErrorEvent{std::nullopt, Error{ErrorCode::kIo, "disk full", ""}},
+      RunEnd{0, "the job ended", {{"joules", 1e6}}},
+  };
+  std::vector<Event> events;
+  for (const EventBody& body : bodies) {
+    events.push_back({Instant() + milliseconds(100) * static_cast<double>(events.size()), body});
+  }
+  return events;
+}
+
+}  // namespace hypermile
