@@ -22,32 +22,6 @@ Error not_a_setting(std::string_view text) {
                "write it as sm=1410, sm=1410,mem=1593, limit=250 or default"};
 }
 
-void assign(Setting& setting, Knob knob, double value) {
-  switch (knob) {
-    case Knob::kSmClock:
-      setting.sm_clock = Mhz(value);
-      return;
-    case Knob::kMemoryClock:
-      setting.memory_clock = Mhz(value);
-      return;
-    case Knob::kPowerLimit:
-      setting.power_limit = Watts(value);
-      return;
-  }
-}
-
-std::optional<double> value_of(const Setting& setting, Knob knob) {
-  switch (knob) {
-    case Knob::kSmClock:
-      return setting.sm_clock ? std::optional(setting.sm_clock->value()) : std::nullopt;
-    case Knob::kMemoryClock:
-      return setting.memory_clock ? std::optional(setting.memory_clock->value()) : std::nullopt;
-    case Knob::kPowerLimit:
-      return setting.power_limit ? std::optional(setting.power_limit->value()) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 // One "sm=1410MHz" or bare "1410" into `setting`.
 bool parse_item(std::string_view item, Setting& setting) {
   const std::size_t equals = item.find('=');
@@ -58,7 +32,7 @@ bool parse_item(std::string_view item, Setting& setting) {
     if (number.ends_with(form.unit)) number.remove_suffix(form.unit.size());
     const Result<double> value = parse_number(number);
     if (!value || *value <= 0 || setting.has(form.knob)) return false;
-    assign(setting, form.knob, *value);
+    setting.set(form.knob, *value);
     return true;
   }
   return false;
@@ -73,14 +47,57 @@ std::string_view to_string(Knob knob) {
   return "?";
 }
 
-bool Setting::has(Knob knob) const {
-  return value_of(*this, knob).has_value();
+std::optional<double> Setting::value(Knob knob) const {
+  switch (knob) {
+    case Knob::kSmClock:
+      return sm_clock ? std::optional(sm_clock->value()) : std::nullopt;
+    case Knob::kMemoryClock:
+      return memory_clock ? std::optional(memory_clock->value()) : std::nullopt;
+    case Knob::kPowerLimit:
+      return power_limit ? std::optional(power_limit->value()) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void Setting::set(Knob knob, double value) {
+  switch (knob) {
+    case Knob::kSmClock:
+      sm_clock = Mhz(value);
+      return;
+    case Knob::kMemoryClock:
+      memory_clock = Mhz(value);
+      return;
+    case Knob::kPowerLimit:
+      power_limit = Watts(value);
+      return;
+  }
+}
+
+void Setting::clear(Knob knob) {
+  switch (knob) {
+    case Knob::kSmClock:
+      sm_clock.reset();
+      return;
+    case Knob::kMemoryClock:
+      memory_clock.reset();
+      return;
+    case Knob::kPowerLimit:
+      power_limit.reset();
+      return;
+  }
+}
+
+Setting overlay(Setting base, const Setting& over) {
+  for (const Knob knob : kAllKnobs) {
+    if (const auto value = over.value(knob)) base.set(knob, *value);
+  }
+  return base;
 }
 
 std::string to_string(const Setting& setting) {
   std::string out;
   for (const KnobForm& form : kForms) {
-    if (const auto value = value_of(setting, form.knob)) {
+    if (const auto value = setting.value(form.knob)) {
       out += fmt::format("{}{}={:g}{}", out.empty() ? "" : " ", form.name, *value, form.unit);
     }
   }

@@ -23,9 +23,16 @@ struct Setting {
 
   // The driver's default: nothing is asked for.
   bool empty() const { return !sm_clock && !memory_clock && !power_limit; }
-  bool has(Knob knob) const;
+  bool has(Knob knob) const { return value(knob).has_value(); }
+  // The knob's number, in MHz or W.
+  std::optional<double> value(Knob knob) const;
+  void set(Knob knob, double value);
+  void clear(Knob knob);
   bool operator==(const Setting&) const = default;
 };
+
+// `base` with every knob that `over` names taken from there.
+Setting overlay(Setting base, const Setting& over);
 
 // "sm=1410MHz mem=1593MHz limit=300W", or "default".
 std::string to_string(const Setting& setting);

@@ -15,27 +15,14 @@ namespace {
 
 constexpr double kSmFloor = 0.4;
 
+// 0 stands for "left to the driver", below every real value.
 double knob_value(const Setting& setting, Knob knob) {
-  switch (knob) {
-    case Knob::kSmClock:
-      return setting.sm_clock.value_or(Mhz(0)).value();
-    case Knob::kMemoryClock:
-      return setting.memory_clock.value_or(Mhz(0)).value();
-    case Knob::kPowerLimit:
-      return setting.power_limit.value_or(Watts(0)).value();
-  }
-  return 0;
-}
-
-void clear(Setting& setting, Knob knob) {
-  if (knob == Knob::kSmClock) setting.sm_clock.reset();
-  if (knob == Knob::kMemoryClock) setting.memory_clock.reset();
-  if (knob == Knob::kPowerLimit) setting.power_limit.reset();
+  return setting.value(knob).value_or(0);
 }
 
 Setting without_default_values(Setting setting, const Setting& defaults) {
   for (const Knob knob : kAllKnobs) {
-    if (knob_value(setting, knob) == knob_value(defaults, knob)) clear(setting, knob);
+    if (knob_value(setting, knob) == knob_value(defaults, knob)) setting.clear(knob);
   }
   return setting;
 }
