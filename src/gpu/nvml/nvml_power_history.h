@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The card's own buffer of power samples (one every 20 ms on an H200), moved from the Unix time
+// that NVML stamps them with onto our Clock's axis.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "gpu/gpu.h"
+#include "gpu/nvml/nvml_library.h"
+
+namespace hypermile {
+
+class NvmlPowerHistory {
+ public:
+  // `library` and `clock` must outlive this.
+  NvmlPowerHistory(const NvmlLibrary& library, nvml::Device device, Clock& clock,
+                   Watts power_ceiling);
+
+  // Samples after `after`, oldest first. Empty when there are none yet.
+  Result<std::vector<TimedPower>> since(Instant after);
+
+ private:
+  void follow_wall_clock();
+  Result<std::vector<nvml::PowerSample>> drain(unsigned long long after_us,
+                                               nvml::ValueType& type) const;
+
+  const nvml::Functions& nvml_;
+  nvml::Device device_;
+  Clock& clock_;
+  Watts ceiling_;
+  std::int64_t unix_minus_clock_us_;
+};
+
+}  // namespace hypermile
