@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people type for --gpu, and which GPU it means.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/identifiers.h"
+#include "base/result.h"
+#include "gpu/gpu.h"
+
+namespace hypermile {
+
+struct GpuIndex {
+  int value = 0;
+  bool operator==(const GpuIndex&) const = default;
+};
+struct GpuUuidPrefix {
+  std::string text;  // "GPU-…", the whole or its beginning
+  bool operator==(const GpuUuidPrefix&) const = default;
+};
+struct SimulatedGpu {
+  std::string model;  // "h200"; whether there is such a sheet only the simulator knows
+  bool operator==(const SimulatedGpu&) const = default;
+};
+struct ReplayedGpu {
+  std::string file;
+  std::string gpu;
+  std::string workload;
+  std::optional<std::string> phase;
+  bool operator==(const ReplayedGpu&) const = default;
+};
+
+using GpuName = std::variant<GpuIndex, GpuUuidPrefix, PciAddress, SimulatedGpu, ReplayedGpu>;
+
+// "0", "GPU-8c5e…", "3b:00.0", "sim:h200", "replay:FILE#gpu/workload[/phase]".
+Result<GpuName> parse_gpu_name(std::string_view text);
+std::string to_string(const GpuName& name);
+
+// The one GPU of `known` that `name` means. kNotFound names the nearest there are; kUsage for a
+// prefix of several, or for a simulated or replayed GPU.
+Result<GpuIdentity> resolve_gpu(const GpuName& name, std::span<const GpuIdentity> known);
+
+// The one whose UUID begins with `prefix`, in any case; nullptr for none, and for several.
+const GpuIdentity* find_by_uuid_prefix(std::string_view prefix, std::span<const GpuIdentity> known);
+
+}  // namespace hypermile

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PCI addresses as people and tools write them.
+#pragma once
+
+#include <string_view>
+
+#include "base/identifiers.h"
+#include "base/result.h"
+
+namespace hypermile {
+
+// "00000000:3B:00.0", "0000:3b:00.0", "3b:00.0" or "3b:00" into NVML's form, the first of these.
+// Domain and function are 0 unless given.
+Result<PciAddress> parse_pci_address(std::string_view text);
+
+}  // namespace hypermile
