@@ -37,21 +37,14 @@ Result<GpuName> parse_replayed(std::string_view text) {
   const std::string_view rest = text.substr(kReplayed.size());
   const Error error{ErrorCode::kUsage, fmt::format("'{}' does not name a replayed GPU", text),
                     "write it as replay:FILE#gpu/workload or replay:FILE#gpu/workload/phase"};
-  const std::size_t hash = rest.rfind('#');
+  // Both folders and workloads may hold a '#'; the file is a .csv, perhaps with a step behind it.
+  const std::size_t csv = rest.find(".csv");
+  const std::size_t hash = rest.find('#', csv == rest.npos ? 0 : csv);
   if (hash == rest.npos || hash == 0) return error;
-  const std::string_view row = rest.substr(hash + 1);
-  const std::size_t slash = row.find('/');
-  if (slash == row.npos || slash == 0) return error;
-  const std::string_view job = row.substr(slash + 1);
-  const std::size_t second = job.find('/');
-
-  ReplayedGpu replayed;
-  replayed.file = rest.substr(0, hash);
-  replayed.gpu = row.substr(0, slash);
-  replayed.workload = job.substr(0, second);
-  if (second != job.npos) replayed.phase = job.substr(second + 1);
-  if (replayed.workload.empty() || (replayed.phase && replayed.phase->empty())) return error;
-  return GpuName(replayed);
+  const std::string_view curve = rest.substr(hash + 1);
+  const std::size_t slash = curve.find('/');
+  if (slash == curve.npos || slash == 0 || curve.ends_with('/')) return error;
+  return GpuName(ReplayedGpu{std::string(rest.substr(0, hash)), std::string(curve)});
 }
 
 Error unknown(const GpuName& name, std::span<const GpuIdentity> known) {
@@ -63,7 +56,7 @@ Error unknown(const GpuName& name, std::span<const GpuIdentity> known) {
       names.push_back(std::holds_alternative<PciAddress>(name) ? gpu.pci.text() : gpu.uuid.text());
     }
   }
-  return Error{ErrorCode::kNotFound, fmt::format("there is no GPU {}", to_string(name)),
+  return Error{ErrorCode::kUsage, fmt::format("there is no GPU {}", to_string(name)),
                names.empty() ? "this machine shows no GPU; use sim:NAME to try without one"
                              : suggestion(to_string(name), names)};
 }
@@ -126,8 +119,7 @@ std::string to_string(const GpuName& name) {
       return std::string(kSimulated) + gpu.model;
     }
     std::string operator()(const ReplayedGpu& gpu) const {
-      return fmt::format("{}{}#{}/{}{}", kReplayed, gpu.file, gpu.gpu, gpu.workload,
-                         gpu.phase ? "/" + *gpu.phase : "");
+      return fmt::format("{}{}#{}", kReplayed, gpu.file, gpu.curve);
     }
   };
   return std::visit(Writer{}, name);

@@ -28,10 +28,9 @@ struct SimulatedGpu {
   bool operator==(const SimulatedGpu&) const = default;
 };
 struct ReplayedGpu {
-  std::string file;
-  std::string gpu;
-  std::string workload;
-  std::optional<std::string> phase;
+  std::string file;  // "F.csv", or "F.csv@15MHz" to interpolate
+  std::string
+      curve;  // "gpu/workload[/phase]"; workloads may hold slashes, so only the sweep can tell
   bool operator==(const ReplayedGpu&) const = default;
 };
 
@@ -41,8 +40,8 @@ using GpuName = std::variant<GpuIndex, GpuUuidPrefix, PciAddress, SimulatedGpu, 
 Result<GpuName> parse_gpu_name(std::string_view text);
 std::string to_string(const GpuName& name);
 
-// The one GPU of `known` that `name` means. kNotFound names the nearest there are; kUsage for a
-// prefix of several, or for a simulated or replayed GPU.
+// The one GPU of `known` that `name` means. kUsage names the nearest there are, and answers a
+// prefix of several, or a simulated or replayed GPU.
 Result<GpuIdentity> resolve_gpu(const GpuName& name, std::span<const GpuIdentity> known);
 
 // The one whose UUID begins with `prefix`, in any case; nullptr for none, and for several.

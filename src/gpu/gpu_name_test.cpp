@@ -38,9 +38,11 @@ TEST(GpuName, TellsItsFormsApart) {
   EXPECT_EQ(*parse_gpu_name("3b:00.0"), GpuName(PciAddress("00000000:3B:00.0")));
   EXPECT_EQ(*parse_gpu_name("sim:h200"), GpuName(SimulatedGpu{"h200"}));
   EXPECT_EQ(*parse_gpu_name("replay:a#b/c.csv#A100/resnet50"),
-            GpuName(ReplayedGpu{"a#b/c.csv", "A100", "resnet50", std::nullopt}));
+            GpuName(ReplayedGpu{"a#b/c.csv", "A100/resnet50"}));
   EXPECT_EQ(*parse_gpu_name("replay:c.csv#A100/resnet50/train"),
-            GpuName(ReplayedGpu{"c.csv", "A100", "resnet50", "train"}));
+            GpuName(ReplayedGpu{"c.csv", "A100/resnet50/train"}));
+  EXPECT_EQ(*parse_gpu_name("replay:c.csv@15MHz#A100/stencil2d#2/kernel"),
+            GpuName(ReplayedGpu{"c.csv@15MHz", "A100/stencil2d#2/kernel"}));
 }
 
 TEST(GpuName, IsWrittenAsItWasRead) {
@@ -71,7 +73,7 @@ TEST(ResolveGpu, FindsByIndexPciAddressAndUniquePrefix) {
 }
 
 TEST(ResolveGpu, NamesTheGpusThereAreWhenItFindsNone) {
-  EXPECT_EQ(resolve("7").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(resolve("7").error().code, ErrorCode::kUsage);
   EXPECT_NE(resolve("7").error().remedy.find("0"), std::string::npos);
   EXPECT_NE(resolve("GPU-1111aaab-0000").error().remedy.find("GPU-1111aaaa-0000"),
             std::string::npos);

@@ -206,7 +206,7 @@ Result<const Curve*> find_curve(std::span<const Curve> curves, std::string_view 
   }
   if (found.size() == 1) return found.front();
   if (found.empty()) {
-    return Error{ErrorCode::kNotFound, fmt::format("no curve '{}' in this sweep", name),
+    return Error{ErrorCode::kUsage, fmt::format("no curve '{}' in this sweep", name),
                  suggestion(name, known)};
   }
   std::vector<std::string> choices;

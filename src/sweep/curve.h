@@ -73,7 +73,7 @@ struct SweepReference {
 Result<SweepReference> parse_sweep_reference(std::string_view text);
 
 // The curve that `gpu/workload[/phase][/variant]` names; workloads may themselves hold slashes.
-// kNotFound with the nearest names, kUsage with the choices when several match.
+// kUsage with the nearest names, or with the choices when several match.
 Result<const Curve*> find_curve(std::span<const Curve> curves, std::string_view name);
 
 // The point whose Setting is `setting`, knobs equal to the default's counted as absent; nullptr if

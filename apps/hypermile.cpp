@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/stop_signals.h"
+
+int main(int argc, char** argv) {
+  const auto clock = hypermile::make_real_clock();
+  const hypermile::StopSignals signals;
+  hypermile::CommandContext context{std::cout, std::cerr, ::isatty(STDERR_FILENO) == 1, *clock,
+                                    signals.token()};
+  return hypermile::run_cli({argv + 1, argv + argc}, context);
+}

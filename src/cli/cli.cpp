@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+#include "base/nearest.h"
+#include "base/version.h"
+
+namespace hypermile {
+namespace {
+
+const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kDemoCommand};
+
+int report(const Error& error, CommandContext& context) {
+  context.err << "hypermile: " << error.line() << std::endl;
+  return error.code == ErrorCode::kUsage ? 2 : 1;
+}
+
+std::string overview() {
+  std::string out =
+      "hypermile: more training per joule\n\n"
+      "usage: hypermile COMMAND [OPTIONS]\n\ncommands:\n";
+  for (const Command* command : kCommands) {
+    out += fmt::format("  {:<10} {}\n", command->name, command->summary);
+  }
+  out +=
+      "\n'hypermile COMMAND --help' shows a command's options and examples.\n"
+      "'hypermile --version' prints the version.\n";
+  return out;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command* command : kCommands) names.emplace_back(command->name);
+  return names;
+}
+
+// A CLI11 parser of one command, made from the table of options.
+class CommandParser {
+ public:
+  explicit CommandParser(const Command& command)
+      : command_(command),
+        app_(std::string(command.summary), "hypermile " + std::string(command.name)),
+        specs_(options_of(command.name)),
+        texts_(specs_.size()),
+        flags_(specs_.size()) {
+    for (std::size_t i = 0; i < specs_.size(); ++i) add(i);
+    app_.add_option("--config", config_, "take options from this TOML file")->type_name("F.toml");
+    if (!command.positional.empty()) {
+      app_.add_option(std::string(command.positional), positional_, "");
+    }
+    app_.footer("examples:\n" + std::string(command.examples));
+    // What is left over is reported here, with the nearest names.
+    app_.allow_extras();
+  }
+
+  std::string help() const { return app_.help(); }
+
+  // nullopt: help was asked for.
+  Result<std::optional<CommandArguments>> parse(std::vector<std::string> arguments) {
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+    // CLI11 reports by throwing; this is where that becomes an Error.
+    try {
+      app_.parse(std::move(arguments));
+    } catch (const CLI::CallForHelp&) {
+      return std::optional<CommandArguments>();
+    } catch (const CLI::ParseError& problem) {
+      return usage(problem.what());
+    }
+    RETURN_IF_ERROR(check_extras());
+    CommandArguments result{OptionValues(command_.name), positional_};
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const CLI::Option* option = app_.get_option("--" + std::string(specs_[i].name));
+      if (option->count() == 0) continue;
+      const std::string text = specs_[i].kind == OptionKind::kFlag ? "true" : texts_[i];
+      RETURN_IF_ERROR(validate_option(specs_[i], text));
+      result.options.set(specs_[i].name, text);
+    }
+    const std::string config = config_.empty() ? default_config() : config_;
+    if (!config.empty()) RETURN_IF_ERROR(read_config(config, command_.name, result.options));
+    return std::optional(std::move(result));
+  }
+
+ private:
+  void add(std::size_t i) {
+    const OptionSpec& spec = specs_[i];
+    const std::string name = "--" + std::string(spec.name);
+    if (spec.kind == OptionKind::kFlag) {
+      bool& flag = flags_[i].value;
+      app_.add_flag(name, flag, std::string(spec.help));
+      return;
+    }
+    std::string help(spec.help);
+    if (!spec.fallback.empty()) help += fmt::format(" (default {})", spec.fallback);
+    app_.add_option(name, texts_[i], help)->type_name(std::string(spec.value));
+  }
+
+  Error usage(const std::string& message) const {
+    return Error{ErrorCode::kUsage, message,
+                 fmt::format("see 'hypermile {} --help'", command_.name)};
+  }
+
+  Result<void> check_extras() const {
+    const std::vector<std::string> extras = app_.remaining();
+    if (extras.empty()) return {};
+    if (!extras.front().starts_with("-")) {
+      return usage(fmt::format("unexpected argument '{}'", extras.front()));
+    }
+    std::vector<std::string> known = {"--help", "--config"};
+    for (const OptionSpec& spec : specs_) known.push_back("--" + std::string(spec.name));
+    const std::string typed = extras.front().substr(0, extras.front().find('='));
+    return Error{ErrorCode::kUsage, fmt::format("unknown option '{}'", typed),
+                 suggestion(typed, known)};
+  }
+
+  static std::string default_config() {
+    const char* base = std::getenv("XDG_CONFIG_HOME");
+    const char* home = std::getenv("HOME");
+    if (base == nullptr && home == nullptr) return "";
+    const std::filesystem::path folder =
+        base != nullptr ? std::filesystem::path(base) : std::filesystem::path(home) / ".config";
+    const std::filesystem::path path = folder / "hypermile" / "config.toml";
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) ? path.string() : "";
+  }
+
+  struct Flag {
+    bool value = false;  // not vector<bool>: CLI11 needs a reference
+  };
+
+  const Command& command_;
+  CLI::App app_;
+  std::vector<OptionSpec> specs_;
+  std::vector<std::string> texts_;
+  std::vector<Flag> flags_;
+  std::string config_;
+  std::vector<std::string> positional_;
+};
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& arguments, CommandContext& context) {
+  if (arguments.empty()) {
+    context.err << overview();
+    return 2;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    context.out << overview();
+    return 0;
+  }
+  if (first == "--version") {
+    context.out << "hypermile " << kVersion << "\n";
+    return 0;
+  }
+  if (first == "--options-markdown") {
+    context.out << options_markdown();
+    return 0;
+  }
+  const auto found = std::ranges::find(kCommands, first, &Command::name);
+  if (found == std::end(kCommands)) {
+    return report(Error{ErrorCode::kUsage, fmt::format("unknown command '{}'", first),
+                        suggestion(first, command_names())},
+                  context);
+  }
+  CommandParser parser(**found);
+  const auto parsed = parser.parse({arguments.begin() + 1, arguments.end()});
+  if (!parsed) return report(parsed.error(), context);
+  if (!*parsed) {
+    context.out << parser.help();
+    return 0;
+  }
+  const Result<void> done = (*found)->run(**parsed, context);
+  return done ? 0 : report(done.error(), context);
+}
+
+}  // namespace hypermile

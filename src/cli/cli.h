@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile …`: finds the command, reads its options, runs it, turns an Error into one line and an
+// exit code. 0 is success, 2 bad usage, 1 any other failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace hypermile {
+
+// `arguments` without the program's name.
+int run_cli(const std::vector<std::string>& arguments, CommandContext& context);
+
+}  // namespace hypermile

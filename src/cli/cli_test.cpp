@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line as people and scripts see it: exit codes, streams, messages. Time is virtual.
+#include "cli/cli.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "record/event_log.h"
+
+namespace hypermile {
+namespace {
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    // No driver and no configuration of the machine's owner may change what these tests see.
+    ::setenv("HYPERMILE_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
+    ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    ::setenv("HYPERMILE_DATA", std::getenv("HYPERMILE_SOURCE_DIR"), 1);
+    sweep_ = std::string(std::getenv("HYPERMILE_SOURCE_DIR")) + "/workloads/demo_sweep.csv";
+  }
+
+  int run(const std::vector<std::string>& arguments) {
+    out_.str("");
+    err_.str("");
+    VirtualClock clock(1.7e9);
+    CommandContext context{out_, err_, false, clock, {}};
+    return run_cli(arguments, context);
+  }
+  std::string err() const { return err_.str(); }
+  std::string out() const { return out_.str(); }
+
+  std::string sweep_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(Cli, WithoutACommandIsBadUsageAndShowsWhatThereIs) {
+  EXPECT_EQ(run({}), 2);
+  EXPECT_NE(err().find("doctor"), std::string::npos);
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_NE(out().find("monitor"), std::string::npos);
+}
+
+TEST_F(Cli, SuggestsTheNearestCommandAndOption) {
+  EXPECT_EQ(run({"doctr"}), 2);
+  EXPECT_EQ(err(), "hypermile: unknown command 'doctr'; did you mean doctor?\n");
+  EXPECT_EQ(run({"monitor", "--secnds", "3"}), 2);
+  EXPECT_EQ(err(), "hypermile: unknown option '--secnds'; did you mean --seconds?\n");
+  EXPECT_EQ(run({"monitor", "--secnds=3"}), 2);
+  EXPECT_EQ(err(), "hypermile: unknown option '--secnds'; did you mean --seconds?\n");
+}
+
+TEST_F(Cli, SaysWhatWasExpectedOfAValue) {
+  EXPECT_EQ(run({"monitor", "--seconds", "soon"}), 2);
+  EXPECT_EQ(err(),
+            "hypermile: --seconds: expected a duration such as 20ms, 1.5s or 100s, got 'soon'\n");
+  EXPECT_EQ(run({"demo", "extra"}), 2);
+  EXPECT_EQ(err(), "hypermile: unexpected argument 'extra'; see 'hypermile demo --help'\n");
+}
+
+TEST_F(Cli, EveryCommandHasHelpWithExamples) {
+  for (const char* command : {"doctor", "monitor", "demo"}) {
+    EXPECT_EQ(run({command, "--help"}), 0);
+    EXPECT_NE(out().find("examples:"), std::string::npos) << command;
+    EXPECT_NE(out().find("--json"), std::string::npos) << command;
+    EXPECT_EQ(err(), "");
+  }
+}
+
+TEST_F(Cli, WithoutADriverOneLineSaysSoAndWhatToDo) {
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"monitor"}, {"monitor", "--gpu", "0"}, {"doctor"}}) {
+    EXPECT_EQ(run(call), 1);
+    EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+    EXPECT_NE(err().find("; "), std::string::npos) << "a remedy: " << err();
+  }
+}
+
+TEST_F(Cli, DoctorReportsEvenWithoutAGpu) {
+  EXPECT_EQ(run({"doctor", "--json"}), 1);
+
+  const auto report = nlohmann::json::parse(out());
+  EXPECT_EQ(report["checks"][0]["name"], "driver");
+  EXPECT_EQ(report["checks"][0]["verdict"], "fail");
+  EXPECT_TRUE(report["gpus"].empty());
+}
+
+TEST_F(Cli, DoctorExaminesAReplayedGpu) {
+  EXPECT_EQ(run({"doctor", "--json", "--gpu", "replay:" + sweep_ + "#Demo GPU/resnet50"}), 0);
+
+  const auto gpu = nlohmann::json::parse(out())["gpus"][0];
+  EXPECT_EQ(gpu["name"], "Demo GPU");
+  bool energy = false;
+  for (const auto& sensor : gpu["sensors"]) {
+    if (sensor["name"] != "energy") continue;
+    energy = true;
+    EXPECT_NEAR(sensor["refresh_s"].get<double>(), 0.1, 0.01);
+  }
+  EXPECT_TRUE(energy);
+}
+
+TEST_F(Cli, MonitorWatchesAReplayedGpu) {
+  EXPECT_EQ(run({"monitor", "--gpu", "replay:" + sweep_ + "#Demo GPU/resnet50", "--seconds", "5s",
+                 "--json"}),
+            0);
+
+  const auto report = nlohmann::json::parse(out());
+  EXPECT_EQ(report["intervals"].size(), 5U);
+  EXPECT_NEAR(report["energy_j"].get<double>(), 420 * 5, 420 * 5 * 0.05);
+  EXPECT_NEAR(report["intervals"][0]["time_per_iteration_s"].get<double>(), 0.06, 0.006);
+}
+
+TEST_F(Cli, MonitorPrintsALineAnIntervalAndASum) {
+  EXPECT_EQ(run({"monitor", "--gpu", "replay:" + sweep_ + "#Demo GPU/resnet50", "--seconds", "3s"}),
+            0);
+  EXPECT_EQ(std::ranges::count(out(), '\n'), 1 + 1 + 3 + 1) << out();
+}
+
+TEST_F(Cli, UnknownReplayedJobsGetTheNearestNames) {
+  EXPECT_EQ(run({"monitor", "--gpu", "replay:" + sweep_ + "#Demo GPU/resnet5"}), 2);
+  EXPECT_NE(err().find("did you mean Demo GPU/resnet50"), std::string::npos) << err();
+  EXPECT_EQ(run({"monitor", "--gpu", "replay:/nonexistent.csv#a/b"}), 1);
+  EXPECT_EQ(run({"monitor", "--gpu", "banana"}), 2);
+}
+
+TEST_F(Cli, DemoShowsThreeSettingsAndKeepsALogThatSaysTheSame) {
+  const std::string log =
+      (std::filesystem::path(::testing::TempDir()) / "demo_test.jsonl").string();
+  std::filesystem::remove(log);
+
+  ASSERT_EQ(run({"demo", "--json", "--log", log}), 0) << err();
+
+  const auto settings = nlohmann::json::parse(out())["settings"];
+  ASSERT_EQ(settings.size(), 3U);
+  EXPECT_EQ(settings[0]["setting"], "default");
+  EXPECT_NEAR(settings[1]["slowdown_pct"].get<double>(), 3.8, 1.5);
+  EXPECT_NEAR(settings[1]["saved_pct"].get<double>(), 9.7, 2.5);
+  EXPECT_GT(settings[2]["slowdown_pct"].get<double>(), 20);
+  const auto content = read_event_log(log);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(content->unreadable_lines, 0U);
+  EXPECT_TRUE(std::holds_alternative<RunEnd>(content->events.back().body));
+  std::filesystem::remove(log);
+}
+
+TEST_F(Cli, DemoRepeatsExactlyForOneSeed) {
+  ASSERT_EQ(run({"demo", "--json"}), 0);
+  const std::string first = out();
+  ASSERT_EQ(run({"demo", "--json"}), 0);
+
+  EXPECT_EQ(out(), first);
+  ASSERT_EQ(run({"demo", "--json", "--seed", "2"}), 0);
+  EXPECT_NE(out(), first);
+}
+
+TEST_F(Cli, DemoSaysWhenItsLogCannotBeWritten) {
+  EXPECT_EQ(run({"demo", "--log", "/nonexistent/demo.jsonl"}), 1);
+  EXPECT_NE(err().find("/nonexistent/demo.jsonl: cannot open"), std::string::npos) << err();
+}
+
+TEST_F(Cli, ReadsOptionsFromAConfigurationFile) {
+  const std::string path = (std::filesystem::path(::testing::TempDir()) / "cli_test.toml").string();
+  std::ofstream(path) << "[monitor]\ngpu = 'replay:" << sweep_
+                      << "#Demo GPU/resnet50'\nseconds = '2s'\njson = true\n";
+
+  EXPECT_EQ(run({"monitor", "--config", path}), 0) << err();
+
+  EXPECT_EQ(nlohmann::json::parse(out())["intervals"].size(), 2U);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace hypermile

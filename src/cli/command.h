@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a subcommand is: a name, help with examples, and a function from options to an exit code.
+// One file a subcommand; the list of them stands in cli.cpp.
+#pragma once
+
+#include <iosfwd>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cli/options.h"
+
+namespace hypermile {
+
+// The world as a command sees it; tests put their own here.
+struct CommandContext {
+  std::ostream& out;      // results
+  std::ostream& err;      // progress, warnings, errors
+  bool terminal = false;  // err is a terminal: live lines make sense
+  Clock& clock;
+  std::stop_token stop;  // requested by SIGINT and SIGTERM
+};
+
+struct CommandArguments {
+  OptionValues options;
+  std::vector<std::string> positional;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;     // one line
+  std::string_view positional;  // how the positional arguments are called; "" if there are none
+  std::string_view examples;    // lines for --help
+  Result<void> (*run)(const CommandArguments& arguments, CommandContext& context);
+};
+
+extern const Command kDoctorCommand;
+extern const Command kMonitorCommand;
+extern const Command kDemoCommand;
+
+}  // namespace hypermile

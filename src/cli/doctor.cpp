@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix.
+// Only reads. Fails (exit 1) where there is no GPU to work with.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/command.h"
+#include "cli/diagnosis.h"
+#include "cli/find_cupti.h"
+#include "cli/gpu_access.h"
+#include "measure/sensor_probe.h"
+
+namespace hypermile {
+namespace {
+
+void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
+  out << fmt::format("\n{}{} ({})\n",
+                     gpu.identity.index ? fmt::format("GPU {}: ", *gpu.identity.index) : "",
+                     gpu.identity.name, gpu.identity.uuid.text());
+  for (const Finding& finding : gpu.findings) out << "  " << to_line(finding) << "\n";
+  out << fmt::format("  {:<19} {:>18} {:>12} {:>12}  {}\n", "sensor", "value", "changes", "call",
+                     "");
+  for (const SensorReport& sensor : gpu.sensors) {
+    out << fmt::format(
+        "  {:<19} {:>18} {:>12} {:>12}  {}\n", sensor.name,
+        sensor.present ? sensor.value : "absent",
+        sensor.refresh ? fmt::format("{:.1f} ms", sensor.refresh->value() * 1e3) : "-",
+        sensor.cost ? fmt::format("{:.1f} µs", sensor.cost->value() * 1e6) : "-", sensor.note);
+  }
+}
+
+// The GPUs asked for and what is said about the machine on the way.
+struct Patients {
+  std::vector<OpenedGpu> gpus;
+  std::vector<Finding> findings;
+};
+
+Result<Patients> find_patients(const OptionValues& options, CommandContext& context) {
+  Patients patients;
+  if (options.given("gpu")) {
+    ASSIGN_OR_RETURN(OpenedGpu gpu, open_named_gpu(options.text("gpu"), context.clock, 1));
+    patients.gpus.push_back(std::move(gpu));
+    return patients;
+  }
+  Result<MachineGpus> machine = open_all_gpus(context.clock);
+  if (!machine) {
+    patients.findings.push_back(
+        {"driver", Verdict::kFail, machine.error().message, machine.error().remedy});
+    return patients;
+  }
+  patients.findings.push_back(
+      {"driver", Verdict::kOk, fmt::format("NVIDIA driver {}", machine->driver_version), ""});
+  for (const Error& problem : machine->problems) {
+    patients.findings.push_back({"gpu", Verdict::kFail, problem.message, problem.remedy});
+  }
+  for (const std::string& note : machine->notes) {
+    patients.findings.push_back({"cuda", Verdict::kWarn, note, ""});
+  }
+  patients.gpus = std::move(machine->gpus);
+  return patients;
+}
+
+Result<void> run_doctor(const CommandArguments& arguments, CommandContext& context) {
+  ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
+  patients.findings.push_back(diagnose_cupti(find_cupti()));
+  std::vector<GpuDiagnosis> gpus;
+  for (OpenedGpu& gpu : patients.gpus) {
+    if (context.terminal) {
+      context.err << fmt::format("watching the sensors of {} …\n", gpu.gpu->identity().name);
+    }
+    GpuDiagnosis diagnosis = diagnose_gpu(*gpu.gpu);
+    diagnosis.sensors =
+        probe_sensors(*gpu.gpu, context.clock, arguments.options.duration("watch"), context.stop);
+    gpus.push_back(std::move(diagnosis));
+  }
+  if (arguments.options.flag("json")) {
+    context.out << diagnosis_json(patients.findings, gpus).dump() << "\n";
+  } else {
+    for (const Finding& finding : patients.findings) context.out << to_line(finding) << "\n";
+    for (const GpuDiagnosis& gpu : gpus) print_gpu(gpu, context.out);
+  }
+  if (!gpus.empty()) return {};
+  for (const Finding& finding : patients.findings) {
+    if (finding.verdict == Verdict::kFail) {
+      return Error{ErrorCode::kNoDriver, "no GPU to work with: " + finding.detail, finding.fix};
+    }
+  }
+  return Error{ErrorCode::kNotFound, "the driver knows no GPU",
+               "check 'nvidia-smi -L' and the kernel log; without a GPU try 'hypermile demo'"};
+}
+
+}  // namespace
+
+const Command kDoctorCommand = {
+    "doctor",
+    "what this machine has: driver, GPUs, knobs, sensors, permissions; with verdicts and fixes",
+    "",
+    "  hypermile doctor\n"
+    "  hypermile doctor --gpu 0 --watch 3s\n"
+    "  hypermile doctor --json\n",
+    run_doctor,
+};
+
+}  // namespace hypermile

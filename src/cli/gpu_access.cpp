@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gpu_access.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "gpu/deadline_gpu.h"
+#include "gpu/gpu_name.h"
+#include "gpu/nvml/nvml_library.h"
+#include "gpu/visible_devices.h"
+#include "gpu/worker.h"
+#include "sim/replay_gpu.h"
+#include "sweep/curve.h"
+
+namespace hypermile {
+namespace {
+
+// The first call of a driver that sleeps (no persistence mode) takes seconds.
+constexpr Seconds kOpenDeadline = Seconds(15);
+
+struct Machine {
+  std::shared_ptr<NvmlLibrary> library;
+  GpuList list;
+};
+
+Result<Machine> open_machine() {
+  return call_with_deadline("opening NVML", kOpenDeadline, []() -> Result<Machine> {
+    ASSIGN_OR_RETURN(std::shared_ptr<NvmlLibrary> library, open_nvml());
+    ASSIGN_OR_RETURN(GpuList list, list_gpus(*library));
+    return Machine{std::move(library), std::move(list)};
+  });
+}
+
+Result<OpenedGpu> open_real(const Machine& machine, const GpuIdentity& identity, Clock& clock) {
+  auto opener = [library = machine.library, uuid = identity.uuid, &clock] {
+    return open_gpu(library, uuid, clock);
+  };
+  ASSIGN_OR_RETURN(auto gpu, DeadlineGpu::open(std::move(opener), clock, {}));
+  return OpenedGpu{std::move(gpu), nullptr};
+}
+
+Result<OpenedGpu> open_replayed(const ReplayedGpu& name, Clock& clock, std::uint64_t seed) {
+  ASSIGN_OR_RETURN(const SweepReference reference, parse_sweep_reference(name.file));
+  ASSIGN_OR_RETURN(const SweepFile file, read_sweep(reference.path));
+  const CurveSet set = make_curves(file, {.knobs = {}, .step = reference.step});
+  ASSIGN_OR_RETURN(const Curve* curve, find_curve(set.curves, name.curve));
+  ReplayOptions options;
+  options.seed = seed;
+  auto gpu = std::make_unique<ReplayGpu>(*curve, clock, options);
+  ReplayGpu* job = gpu.get();
+  return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
+}
+
+std::optional<std::string_view> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
+}
+
+VisibleDevices visible_here(const Machine& machine) {
+  return visible_devices(variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER"),
+                         machine.list.gpus);
+}
+
+}  // namespace
+
+Result<OpenedGpu> open_named_gpu(const std::string& name, Clock& clock, std::uint64_t seed) {
+  ASSIGN_OR_RETURN(const GpuName parsed, parse_gpu_name(name));
+  if (const auto* replayed = std::get_if<ReplayedGpu>(&parsed)) {
+    return open_replayed(*replayed, clock, seed);
+  }
+  if (std::holds_alternative<SimulatedGpu>(parsed)) {
+    return Error{ErrorCode::kUnsupported, fmt::format("{}: this version has no simulator", name),
+                 "replay a measured sweep with replay:FILE#gpu/workload"};
+  }
+  ASSIGN_OR_RETURN(const Machine machine, open_machine());
+  ASSIGN_OR_RETURN(const GpuIdentity identity, resolve_gpu(parsed, machine.list.gpus));
+  return open_real(machine, identity, clock);
+}
+
+Result<OpenedGpu> open_first_visible_gpu(Clock& clock) {
+  ASSIGN_OR_RETURN(const Machine machine, open_machine());
+  const VisibleDevices visible = visible_here(machine);
+  if (!visible.gpus.empty()) return open_real(machine, visible.gpus.front(), clock);
+  if (!visible.mig_instances.empty()) {
+    return Error{
+        ErrorCode::kUnsupported,
+        fmt::format("CUDA_VISIBLE_DEVICES names a MIG instance, {}", visible.mig_instances.front()),
+        "name the whole GPU with --gpu to watch it"};
+  }
+  return Error{
+      ErrorCode::kNotFound,
+      machine.list.gpus.empty() ? "the driver knows no GPU" : "CUDA_VISIBLE_DEVICES shows no GPU",
+      "name one with --gpu, or use --gpu replay:FILE#gpu/workload"};
+}
+
+Result<MachineGpus> open_all_gpus(Clock& clock) {
+  ASSIGN_OR_RETURN(const Machine machine, open_machine());
+  MachineGpus all;
+  all.driver_version = machine.library->driver_version();
+  all.problems = machine.list.unreachable;
+  for (const GpuIdentity& identity : machine.list.gpus) {
+    Result<OpenedGpu> gpu = open_real(machine, identity, clock);
+    if (gpu) {
+      all.gpus.push_back(std::move(gpu).value());
+    } else {
+      all.problems.push_back(gpu.error().in(identity.uuid.text()));
+    }
+  }
+  const VisibleDevices visible = visible_here(machine);
+  all.notes = visible.notes;
+  if (visible.ambiguity) all.notes.push_back(*visible.ambiguity);
+  return all;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/parse.h"
+
+namespace hypermile {
+namespace {
+
+using enum OptionKind;
+
+constexpr OptionSpec kTable[] = {
+    {"json", kFlag, "", "false", "doctor monitor demo evaluate",
+     "print one JSON document on stdout; everything else goes to stderr"},
+    {"gpu", kText, "G", "", "doctor monitor",
+     "which GPU: index, UUID, PCI address, or replay:FILE#gpu/workload[/phase]; without it every "
+     "GPU "
+     "(doctor) or the first one visible to CUDA (monitor)"},
+    {"seconds", kDuration, "N", "", "monitor",
+     "stop after this long; without it monitor runs until interrupted"},
+    {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
+    {"watch", kDuration, "T", "1.5s", "doctor",
+     "how long to watch the sensors to find out how often they change"},
+    {"log", kText, "F.jsonl", "", "monitor demo", "append what happens to this event log"},
+    {"seed", kInteger, "N", "1", "monitor demo evaluate", "seed of all randomness"},
+    {"policy", kList, "P[,P…]", "hypermile", "evaluate", "policies to judge, or 'all'"},
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate",
+     "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
+    {"objective", kText, "O", "energy", "evaluate",
+     "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
+    {"host-watts", kNumber, "W", "0", "evaluate",
+     "what the rest of the node draws while the job runs"},
+    {"power-budget", kNumber, "W", "", "evaluate", "mean power the kept Setting may not exceed"},
+    {"iterations", kInteger, "N", "5000", "evaluate", "length of the job"},
+    {"time-noise", kFraction, "X", "1%", "evaluate",
+     "relative standard deviation of one window's time"},
+    {"power-noise", kFraction, "X", "1%", "evaluate",
+     "relative standard deviation of one window's power"},
+    {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
+    {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate",
+     "knobs that may move; without it all that the sweep moved"},
+};
+
+Error bad_value(const OptionSpec& spec, const Error& error) {
+  return Error{ErrorCode::kUsage, fmt::format("--{}: {}", spec.name, error.message), error.remedy};
+}
+
+// Command names separated by blanks.
+bool names_command(std::string_view commands, std::string_view command) {
+  while (!commands.empty()) {
+    const std::size_t end = std::min(commands.find(' '), commands.size());
+    if (commands.substr(0, end) == command) return true;
+    commands.remove_prefix(std::min(end + 1, commands.size()));
+  }
+  return false;
+}
+
+Result<void> check(OptionKind kind, std::string_view text) {
+  switch (kind) {
+    case kFlag:
+      if (text == "true" || text == "false") return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected true or false, got '{}'", text)};
+    case kText:
+    case kList:
+      if (!text.empty()) return {};
+      return Error{ErrorCode::kUsage, "expected a value, got nothing"};
+    case kInteger: {
+      ASSIGN_OR_RETURN(const long long number, parse_integer(text));
+      if (number >= 0) return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
+    }
+    case kNumber:
+    case kFraction: {
+      ASSIGN_OR_RETURN(const double number,
+                       kind == kNumber ? parse_number(text) : parse_fraction(text));
+      if (number >= 0) return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
+    }
+    case kSlowdown:
+      RETURN_IF_ERROR(parse_slowdown(text));
+      return {};
+    case kDuration:
+      RETURN_IF_ERROR(parse_duration(text));
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const OptionSpec> option_table() {
+  return kTable;
+}
+
+std::vector<OptionSpec> options_of(std::string_view command) {
+  std::vector<OptionSpec> specs;
+  std::ranges::copy_if(kTable, std::back_inserter(specs), [&](const OptionSpec& spec) {
+    return names_command(spec.commands, command);
+  });
+  return specs;
+}
+
+Result<void> validate_option(const OptionSpec& spec, std::string_view text) {
+  const Result<void> result = check(spec.kind, text);
+  if (!result) return bad_value(spec, result.error());
+  return {};
+}
+
+OptionValues::OptionValues(std::string_view command) : specs_(options_of(command)) {}
+
+void OptionValues::set(std::string_view name, std::string text) {
+  assert(validate_option(spec(name), text).ok());
+  given_[std::string(name)] = std::move(text);
+}
+
+const OptionSpec& OptionValues::spec(std::string_view name) const {
+  const auto found = std::ranges::find(specs_, name, &OptionSpec::name);
+  assert(found != specs_.end());
+  return *found;
+}
+
+std::string OptionValues::text(std::string_view name) const {
+  const auto found = given_.find(std::string(name));
+  return found != given_.end() ? found->second : std::string(spec(name).fallback);
+}
+
+std::vector<std::string> OptionValues::list(std::string_view name) const {
+  std::vector<std::string> items;
+  std::string rest = text(name);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (end > 0) items.push_back(rest.substr(0, end));
+    rest.erase(0, end + 1);
+  }
+  return items;
+}
+
+long long OptionValues::integer(std::string_view name) const {
+  return *parse_integer(text(name));
+}
+
+double OptionValues::number(std::string_view name) const {
+  const std::string value = text(name);
+  if (spec(name).kind == kSlowdown) return *parse_slowdown(value);
+  if (spec(name).kind == kFraction) return *parse_fraction(value);
+  return *parse_number(value);
+}
+
+Seconds OptionValues::duration(std::string_view name) const {
+  return *parse_duration(text(name));
+}
+
+std::string options_markdown() {
+  std::string out =
+      "# Options\n\n"
+      "Made from the table in `src/cli/options.cpp`; a test keeps this page in step with it.\n\n"
+      "Every option can also stand in a configuration file (TOML): `--config F.toml`, or\n"
+      "`$XDG_CONFIG_HOME/hypermile/config.toml` where that exists. Keys at the top of the file "
+      "hold for\n"
+      "every command that has the option, keys in a table named for a command for that command "
+      "alone;\n"
+      "the command line wins over both.\n\n"
+      "```toml\nseed = 7\n\n[evaluate]\nmax-slowdown = \"2%\"\n```\n\n"
+      "| option | commands | default | meaning |\n| --- | --- | --- | --- |\n";
+  for (const OptionSpec& spec : kTable) {
+    out += fmt::format("| `--{}{}{}` | {} | {} | {} |\n", spec.name, spec.value.empty() ? "" : " ",
+                       spec.value, spec.commands,
+                       spec.fallback.empty() ? "" : fmt::format("`{}`", spec.fallback), spec.help);
+  }
+  return out;
+}
+
+}  // namespace hypermile

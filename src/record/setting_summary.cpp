@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/setting_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+class WeightedMean {
+ public:
+  void add(double value, double weight) {
+    ++count_;
+    weight_ += weight;
+    sum_ += weight * value;
+    squares_ += weight * value * value;
+  }
+  Estimate estimate() const {
+    Estimate result{sum_ / weight_, std::nullopt};
+    if (count_ > 1) {
+      const double variance = std::max(0.0, squares_ / weight_ - result.mean * result.mean);
+      result.error = std::sqrt(variance / (count_ - 1));
+    }
+    return result;
+  }
+
+ private:
+  int count_ = 0;
+  double weight_ = 0;
+  double sum_ = 0;
+  double squares_ = 0;
+};
+
+struct Group {
+  Setting setting;
+  std::size_t windows = 0;
+  std::size_t unusable = 0;
+  WeightedMean time;
+  WeightedMean power;
+  WeightedMean energy;
+};
+
+Group& group_of(std::vector<Group>& groups, const Setting& setting) {
+  const auto found = std::ranges::find(groups, setting, &Group::setting);
+  if (found != groups.end()) return *found;
+  groups.push_back(Group{setting, 0, 0, {}, {}, {}});
+  return groups.back();
+}
+
+}  // namespace
+
+std::vector<SettingSummary> summarize_settings(std::span<const Event> events) {
+  std::vector<Group> groups;
+  for (const Event& event : events) {
+    const auto* body = std::get_if<WindowEvent>(&event.body);
+    if (body == nullptr) continue;
+    const Window& window = body->window;
+    Group& group = group_of(groups, window.setting);
+    if (!window.usable() || window.iterations <= 0) {
+      ++group.unusable;
+      continue;
+    }
+    ++group.windows;
+    const double time = window.time_per_iteration->value();
+    group.time.add(time, window.iterations);
+    group.power.add(window.power->value(), window.iterations);
+    group.energy.add(time * window.power->value(), window.iterations);
+  }
+  std::erase_if(groups, [](const Group& group) { return group.windows == 0; });
+  std::vector<SettingSummary> summaries;
+  for (const Group& group : groups) {
+    summaries.push_back({group.setting,
+                         group.windows,
+                         group.unusable,
+                         group.time.estimate(),
+                         group.power.estimate(),
+                         group.energy.estimate(),
+                         {},
+                         {}});
+  }
+  const auto base = std::ranges::find_if(
+      summaries, [](const SettingSummary& summary) { return summary.setting.empty(); });
+  if (base == summaries.end()) return summaries;
+  for (SettingSummary& summary : summaries) {
+    summary.slowdown = summary.time_s.mean / base->time_s.mean - 1;
+    summary.saved = 1 - summary.energy_j.mean / base->energy_j.mean;
+  }
+  return summaries;
+}
+
+}  // namespace hypermile
