@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/deadline_gpu.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hypermile {
+namespace {
+
+// Result<Result<T>> into Result<T>.
+template <class T>
+Result<T> flat(Result<Result<T>> nested) {
+  if (!nested) return nested.error();
+  return *std::move(nested);
+}
+
+}  // namespace
+
+DeadlineGpu::DeadlineGpu(Opener opener, Clock& clock, Options options)
+    : opener_(std::move(opener)), clock_(clock), options_(options), pause_(options.first_pause) {}
+
+Result<std::unique_ptr<DeadlineGpu>> DeadlineGpu::open(Opener opener, Clock& clock,
+                                                       Options options) {
+  std::unique_ptr<DeadlineGpu> gpu(new DeadlineGpu(std::move(opener), clock, options));
+  RETURN_IF_ERROR(gpu->open_session());
+  // No call is under way, so these may be read from here.
+  gpu->identity_ = gpu->session_->gpu->identity();
+  gpu->capabilities_ = gpu->session_->gpu->capabilities();
+  return gpu;
+}
+
+DeadlineGpu::~DeadlineGpu() {
+  if (!session_) return;
+  if (!session_->worker.idle()) {
+    abandon_session();
+    return;
+  }
+  // Closing may hang like any other call. The closure's is the last reference.
+  if (!session_->gpu) return;
+  const auto closed = session_->worker.call(
+      [gpu = std::exchange(session_->gpu, nullptr)]() mutable {
+        gpu.reset();
+        return true;
+      },
+      options_.deadline);
+  if (!closed) abandon_session();
+}
+
+Result<void> DeadlineGpu::open_session() {
+  session_ = std::make_unique<Session>();
+  auto opened = session_->worker.call(opener_, options_.open_deadline);
+  if (!opened) {
+    note_hang();
+    return deadline_passed("open the GPU", options_.open_deadline);
+  }
+  if (!*opened) {
+    session_.reset();
+    return opened->error();
+  }
+  session_->gpu = std::move(*opened).value();
+  return {};
+}
+
+// The thread ends when its call returns, but the GPU it works on is never closed by it: that would
+// call the driver at a moment nobody chose, perhaps while the process is being torn down.
+void DeadlineGpu::abandon_session() {
+  if (session_->gpu) keep_forever(session_->gpu);
+  session_.reset();
+}
+
+void DeadlineGpu::note_hang() {
+  if (!hung_since_) hung_since_ = clock_.now();
+  try_again_ = clock_.now() + pause_;
+  pause_ = pause_ * 2;
+}
+
+Error DeadlineGpu::unhealthy() const {
+  return Error{ErrorCode::kTimeout,
+               fmt::format("GPU {} has not answered for {:.3g} s", identity_.uuid.text(),
+                           (clock_.now() - *hung_since_).value()),
+               "the driver or GPU may hang; see dmesg for Xid messages"};
+}
+
+// Success when the session can take a call now.
+Result<void> DeadlineGpu::make_ready() {
+  if (hung_since_) {
+    if (clock_.now() < try_again_) return unhealthy();
+    const bool hung = session_ && !session_->worker.idle();
+    if (hung) {
+      if (abandoned_ >= options_.most_abandoned) return unhealthy();
+      ++abandoned_;
+      abandon_session();
+    }
+  }
+  // A session without a GPU is one whose opening hung and has returned since.
+  if (!session_ || !session_->gpu) RETURN_IF_ERROR(open_session());
+  return {};
+}
+
+template <class Function>
+auto DeadlineGpu::call(std::string_view what, Function function)
+    -> Result<std::invoke_result_t<Function&, Gpu&>> {
+  RETURN_IF_ERROR(make_ready());
+  auto result = session_->worker.call(
+      [gpu = session_->gpu, function = std::move(function)]() mutable { return function(*gpu); },
+      options_.deadline);
+  if (!result) {
+    note_hang();
+    return deadline_passed(what, options_.deadline);
+  }
+  hung_since_.reset();
+  pause_ = options_.first_pause;
+  return *std::move(result);
+}
+
+Result<Sample> DeadlineGpu::read(SensorSet wanted) {
+  return flat(call("read the sensors", [wanted](Gpu& gpu) { return gpu.read(wanted); }));
+}
+
+Result<std::vector<TimedPower>> DeadlineGpu::power_history(Instant after) {
+  return flat(
+      call("read the power samples", [after](Gpu& gpu) { return gpu.power_history(after); }));
+}
+
+Result<ActivityMetrics> DeadlineGpu::activity() {
+  return flat(call("read the activity", [](Gpu& gpu) { return gpu.activity(); }));
+}
+
+Result<std::vector<GpuProcess>> DeadlineGpu::processes() {
+  return flat(call("list the processes", [](Gpu& gpu) { return gpu.processes(); }));
+}
+
+ApplyOutcome DeadlineGpu::apply(const Setting& setting) {
+  Result<ApplyOutcome> outcome =
+      call("apply the setting", [setting](Gpu& gpu) { return gpu.apply(setting); });
+  if (outcome) return *std::move(outcome);
+  ApplyOutcome failed;
+  for (const Knob knob : kAllKnobs) {
+    if (setting.has(knob)) failed.push_back({knob, outcome.error()});
+  }
+  return failed;
+}
+
+Result<void> DeadlineGpu::reset(Knob knob) {
+  const Result<Result<void>> result =
+      call("reset the GPU", [knob](Gpu& gpu) { return gpu.reset(knob); });
+  return result ? *result : result.error();
+}
+
+}  // namespace hypermile

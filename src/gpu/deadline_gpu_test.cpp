@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/deadline_gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "gpu/fake_gpu.h"
+#include "gpu/faulty_gpu.h"
+
+namespace hypermile {
+namespace {
+
+// Real time: what no healthy call ever needs, what one needs even on a busy machine, and what only
+// calls that hang anyway are given.
+constexpr Seconds kPatient(60);
+constexpr Seconds kUsual(0.25);
+constexpr Seconds kImpatient(0.005);
+
+// Counts itself, so that a test sees when a GPU is closed.
+class CountedGpu final : public FakeGpu {
+ public:
+  CountedGpu(const Clock& clock, std::atomic<int>& alive) : FakeGpu(clock), alive_(alive) {
+    ++alive_;
+  }
+  ~CountedGpu() override { --alive_; }
+
+ private:
+  std::atomic<int>& alive_;
+};
+
+class DeadlineGpuTest : public ::testing::Test {
+ protected:
+  // Every thread left behind must have ended before the fixture goes.
+  ~DeadlineGpuTest() override { gate_->open(); }
+
+  DeadlineGpu::Opener opener(std::vector<ScriptedFault> script) {
+    return [this, script]() -> Result<std::unique_ptr<Gpu>> {
+      ++opened_;
+      return std::unique_ptr<Gpu>(std::make_unique<FaultyGpu>(
+          std::make_unique<CountedGpu>(*clock_, *alive_), *clock_, script));
+    };
+  }
+  // A GPU of which every read hangs.
+  std::unique_ptr<DeadlineGpu> hanging(Seconds deadline, int most_abandoned = 3) {
+    return DeadlineGpu::open(opener({{GpuCall::kRead, fault::Hangs{gate_}}}), *clock_,
+                             {.deadline = deadline,
+                              .open_deadline = kPatient,
+                              .first_pause = Seconds(5),
+                              .most_abandoned = most_abandoned})
+        .value();
+  }
+
+  // Not members: what a thread left behind may still touch is never freed.
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  VirtualClock* clock_ = forever<VirtualClock>();
+  std::atomic<int>* alive_ = forever<std::atomic<int>>();
+  std::atomic<int> opened_ = 0;
+
+ private:
+  template <class T>
+  static T* forever() {
+    auto thing = std::make_shared<T>();
+    keep_forever(thing);
+    return thing.get();
+  }
+};
+
+TEST_F(DeadlineGpuTest, PassesCallsThroughAndClosesTheGpuAtItsEnd) {
+  auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
+
+  EXPECT_EQ(gpu->identity().uuid, GpuUuid("GPU-fake"));
+  EXPECT_TRUE(all_applied(gpu->apply({.sm_clock = Mhz(1410)})).ok());
+  EXPECT_EQ(gpu->read(SensorSet::all())->sm_clock, Mhz(1410));
+  EXPECT_TRUE(gpu->reset(Knob::kSmClock).ok());
+  EXPECT_EQ(gpu->processes()->size(), 1U);
+  EXPECT_EQ(gpu->power_history(Instant())->size(), 1U);
+  EXPECT_EQ(gpu->activity().error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(*alive_, 1);
+  gpu.reset();
+
+  EXPECT_EQ(*alive_, 0);
+}
+
+TEST_F(DeadlineGpuTest, AHangingCallReturnsATimeoutAndLaterOnesFailAtOnce) {
+  const auto gpu = hanging(kImpatient);
+
+  EXPECT_EQ(gpu->read(SensorSet::all()).error().code, ErrorCode::kTimeout);
+  clock_->advance(Seconds(3));
+  const auto next = gpu->processes();
+
+  EXPECT_FALSE(gpu->healthy());
+  EXPECT_EQ(next.error().message, "GPU GPU-fake has not answered for 3 s");
+  EXPECT_EQ(all_applied(gpu->apply({.sm_clock = Mhz(1410)})).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(opened_, 1);
+}
+
+TEST_F(DeadlineGpuTest, AfterThePauseANewThreadOpensTheGpuAgain) {
+  const auto gpu = hanging(kUsual);
+  (void)gpu->read(SensorSet::all());
+  clock_->advance(Seconds(5));
+
+  EXPECT_TRUE(gpu->processes().ok());
+
+  EXPECT_TRUE(gpu->healthy());
+  EXPECT_EQ(opened_, 2);
+}
+
+TEST_F(DeadlineGpuTest, AHungCallThatReturnsMakesTheGpuHealthyAgain) {
+  const auto gpu = hanging(kUsual, 0);  // no second thread, so only the first can recover
+  (void)gpu->read(SensorSet::all());
+  clock_->advance(Seconds(5));
+  EXPECT_FALSE(gpu->processes().ok());
+
+  gate_->open();
+  while (!gpu->processes().ok()) std::this_thread::yield();
+
+  EXPECT_TRUE(gpu->healthy());
+  EXPECT_EQ(opened_, 1);
+}
+
+TEST_F(DeadlineGpuTest, GivesUpAfterThreeThreadsWereLeftBehind) {
+  const auto gpu = hanging(kImpatient);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    EXPECT_EQ(gpu->read(SensorSet::all()).error().code, ErrorCode::kTimeout);
+    clock_->advance(Seconds(1000));
+  }
+
+  EXPECT_EQ(opened_, 4) << "the first and three more";
+  EXPECT_FALSE(gpu->healthy());
+}
+
+TEST_F(DeadlineGpuTest, CanGoWhileACallHangsAndLeavesItsGpuOpen) {
+  auto gpu = hanging(kImpatient);
+  (void)gpu->read(SensorSet::all());
+
+  gpu.reset();
+  EXPECT_EQ(*alive_, 1);
+  gate_->open();
+}
+
+TEST_F(DeadlineGpuTest, OneHungGpuDoesNotDelayAnother) {
+  const auto sick = hanging(kImpatient);
+  const auto well = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
+  (void)sick->read(SensorSet::all());
+  gate_->await_visitors(1);
+
+  EXPECT_TRUE(well->read(SensorSet::all()).ok());
+}
+
+TEST_F(DeadlineGpuTest, OpeningThatHangsIsATimeout) {
+  const auto gate = gate_;
+  Clock& clock = *clock_;
+
+  const auto gpu = DeadlineGpu::open(
+      [gate, &clock]() -> Result<std::unique_ptr<Gpu>> {
+        gate->pass();
+        return std::unique_ptr<Gpu>(std::make_unique<FakeGpu>(clock));
+      },
+      clock, {.open_deadline = kImpatient});
+
+  EXPECT_EQ(gpu.error().code, ErrorCode::kTimeout);
+}
+
+TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
+  const auto gpu = DeadlineGpu::open(
+      []() -> Result<std::unique_ptr<Gpu>> {
+        return Error{ErrorCode::kNoDriver, "no driver"};
+      },
+      *clock_, {.deadline = kPatient});
+
+  EXPECT_EQ(gpu.error().code, ErrorCode::kNoDriver);
+}
+
+TEST(CallWithDeadline, ReturnsTheResultOrNamesWhatHung) {
+  const auto gate = std::make_shared<Gate>();
+
+  const Result<int> quick = call_with_deadline("count", kPatient, [] { return Result<int>(7); });
+  const Result<int> hung = call_with_deadline("start NVML", kImpatient, [gate]() -> Result<int> {
+    gate->pass();
+    return 8;
+  });
+  gate->open();
+
+  EXPECT_EQ(*quick, 7);
+  EXPECT_EQ(hung.error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(hung.error().message, "cannot start NVML: no answer within 0.005 s");
+}
+
+}  // namespace
+}  // namespace hypermile
