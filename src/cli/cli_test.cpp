@@ -19,11 +19,13 @@ namespace {
 class Cli : public ::testing::Test {
  protected:
   void SetUp() override {
+    const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+    ASSERT_NE(source, nullptr) << "run through ctest, or set it to the source folder";
     // No driver and no configuration of the machine's owner may change what these tests see.
     ::setenv("HYPERMILE_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
     ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
-    ::setenv("HYPERMILE_DATA", std::getenv("HYPERMILE_SOURCE_DIR"), 1);
-    sweep_ = std::string(std::getenv("HYPERMILE_SOURCE_DIR")) + "/workloads/demo_sweep.csv";
+    ::setenv("HYPERMILE_DATA", source, 1);
+    sweep_ = std::string(source) + "/workloads/demo_sweep.csv";
   }
 
   int run(const std::vector<std::string>& arguments) {

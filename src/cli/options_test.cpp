@@ -17,7 +17,7 @@ TEST(OptionTable, HasNoNameTwiceAndOnlyValidFallbacks) {
   for (const OptionSpec& spec : option_table()) {
     EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
     EXPECT_FALSE(spec.help.empty()) << spec.name;
-    if (!spec.fallback.empty()) EXPECT_TRUE(validate_option(spec, spec.fallback).ok()) << spec.name;
+    EXPECT_TRUE(spec.fallback.empty() || validate_option(spec, spec.fallback).ok()) << spec.name;
   }
 }
 

@@ -57,7 +57,7 @@ Error unknown(const GpuName& name, std::span<const GpuIdentity> known) {
     }
   }
   return Error{ErrorCode::kUsage, fmt::format("there is no GPU {}", to_string(name)),
-               names.empty() ? "this machine shows no GPU; use sim:NAME to try without one"
+               names.empty() ? "this machine shows no GPU; replay:FILE#gpu/workload needs none"
                              : suggestion(to_string(name), names)};
 }
 

@@ -78,7 +78,7 @@ TEST(ResolveGpu, NamesTheGpusThereAreWhenItFindsNone) {
   EXPECT_NE(resolve("GPU-1111aaab-0000").error().remedy.find("GPU-1111aaaa-0000"),
             std::string::npos);
   EXPECT_NE(resolve("3c:00.0").error().remedy.find("00000000:3B:00.0"), std::string::npos);
-  EXPECT_NE(resolve_gpu(GpuIndex{0}, {}).error().remedy.find("sim:NAME"), std::string::npos);
+  EXPECT_NE(resolve_gpu(GpuIndex{0}, {}).error().remedy.find("replay:FILE"), std::string::npos);
 }
 
 TEST(ResolveGpu, RefusesAPrefixOfSeveral) {

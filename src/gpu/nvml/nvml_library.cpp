@@ -21,7 +21,7 @@ Error cannot_load(const std::string& path) {
   return Error{ErrorCode::kNoDriver,
                fmt::format("cannot load NVIDIA's management library: {}",
                            reason != nullptr ? reason : path.c_str()),
-               "install the NVIDIA driver, expose it to this container, or use --gpu sim:NAME"};
+               "install the NVIDIA driver, expose it to this container; without a GPU try 'hypermile demo'"};
 }
 
 }  // namespace
