@@ -32,8 +32,9 @@ class DeadlineGpu final : public Gpu {
     Seconds first_pause = Seconds(5);     // on the clock given to open()
     int most_abandoned = 3;               // threads left behind
   };
-  // Opens the GPU to be wrapped. Called on the worker thread, again after every abandonment, so it
-  // must own what it uses.
+  // Opens the GPU to be wrapped. Called on the worker thread, again after every abandonment. A call
+  // that hangs may outlive everything, so it and the Gpu it opens own what they use, clock
+  // included.
   using Opener = std::function<Result<std::unique_ptr<Gpu>>()>;
 
   // `clock` must outlive the result, which one thread uses at a time.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "gpu/fake_gpu.h"
@@ -171,6 +172,30 @@ TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
       *clock_, {.deadline = kPatient});
 
   EXPECT_EQ(gpu.error().code, ErrorCode::kNoDriver);
+}
+
+// The whole of a program's end, destructors of statics included, with a thread still in its call.
+TEST(DeadlineGpuDeathTest, AProcessEndsInOrderWhileACallHangs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+
+  EXPECT_EXIT(
+      {
+        VirtualClock clock;
+        const auto gate = std::make_shared<Gate>();
+        auto gpu = DeadlineGpu::open(
+            [gate]() -> Result<std::unique_ptr<Gpu>> {
+              const auto own_clock = std::make_shared<VirtualClock>();
+              keep_forever(own_clock);
+              return std::unique_ptr<Gpu>(std::make_unique<FaultyGpu>(
+                  std::make_unique<FakeGpu>(*own_clock), *own_clock,
+                  std::vector<ScriptedFault>{{GpuCall::kRead, fault::Hangs{gate}}}));
+            },
+            clock, {.deadline = kImpatient, .open_deadline = kPatient});
+        const bool hung = !(*gpu)->read(SensorSet::all()).ok();
+        gpu->reset();
+        std::exit(hung ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(CallWithDeadline, ReturnsTheResultOrNamesWhatHung) {

@@ -49,9 +49,9 @@ struct Capabilities {
   Support sm_clock_lock = Support::kUnknown;
   Support memory_clock_lock = Support::kUnknown;
   Support power_limit_set = Support::kUnknown;
-  bool may_set = false;  // this process has the permission
-  ControlBarrier barrier = ControlBarrier::kNone;
-  bool activity_metrics = false;  // GPM: Hopper and newer
+  bool may_set = false;  // this process has the permission, and HYPERMILE_READ_ONLY is not set
+  ControlBarrier barrier = ControlBarrier::kNone;  // when opened; apply() looks again
+  bool activity_metrics = false;                   // GPM: Hopper and newer
 };
 
 enum class Sensor : unsigned {

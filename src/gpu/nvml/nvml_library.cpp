@@ -27,7 +27,8 @@ Error cannot_load(const std::string& path) {
 }  // namespace
 
 std::string default_nvml_path() {
-  const char* path = std::getenv("HYPERMILE_NVML");
+  // Not from the environment of a program that runs with more rights than who started it.
+  const char* path = secure_getenv("HYPERMILE_NVML");
   return path != nullptr && *path != '\0' ? path : kDefaultPath;
 }
 

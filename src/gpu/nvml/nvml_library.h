@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVML as loaded into this process: opened by name at run time, initialised once, shut down with
-// the last owner. The command line starts here: open_nvml(), then list_gpus(), then open_gpu().
+// the last owner: open_nvml(), then list_gpus(), then open_gpu().
 //
-// Loading and every call below may block for seconds when the driver is sick; callers that must not
-// wait go through call_with_deadline (gpu/worker.h). NVML does not survive a fork: a child process
+// All of these may block for seconds or for ever when the driver is sick, so programs go through
+// nvml_open.h, which puts deadlines around them. NVML does not survive a fork: a child process
 // opens its own.
 #pragma once
 

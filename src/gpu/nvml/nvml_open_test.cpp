@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/nvml/fake_nvml_fixture.h"
+#include "gpu/nvml/nvml_open.h"
 
 namespace hypermile {
 namespace {
@@ -186,6 +187,25 @@ TEST_F(ModernNvmlTest, SurvivesEveryFunctionFailingWithEveryCode) {
       EXPECT_EQ(nvml_->setter_calls(), 0) << function;
     }
   }
+}
+
+TEST_F(ModernNvmlTest, IsListedAndOpenedUnderDeadlines) {
+  const std::unique_ptr<Clock> clock = make_real_clock();
+
+  const GpuList list = list_gpus_within(Seconds(60), path_).value();
+  const auto gpu = open_gpu_with_deadlines(list.gpus[1].uuid, *clock, {}, path_);
+
+  ASSERT_TRUE(gpu.ok()) << gpu.error().line();
+  EXPECT_EQ((*gpu)->identity().uuid, list.gpus[1].uuid);
+  EXPECT_EQ((*gpu)->read(SensorSet::all())->sm_clock, Mhz(1980));
+}
+
+TEST(OpenWithDeadlines, PassesOnThatThereIsNoDriver) {
+  const std::unique_ptr<Clock> clock = make_real_clock();
+
+  EXPECT_EQ(list_gpus_within(Seconds(60), "/nonexistent").error().code, ErrorCode::kNoDriver);
+  EXPECT_EQ(open_gpu_with_deadlines(GpuUuid("GPU-x"), *clock, {}, "/nonexistent").error().code,
+            ErrorCode::kNoDriver);
 }
 
 TEST_F(OldNvmlTest, WorksWithTheNamesOfYearsAgo) {

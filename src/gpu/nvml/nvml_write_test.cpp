@@ -76,6 +76,26 @@ TEST_F(NvmlWriteTest, GoesOnAfterAKnobThatFails) {
   EXPECT_EQ(card().limit, 450'000U);
 }
 
+TEST_F(NvmlWriteTest, ASetterThatFailsSaysSoWithOneLineWhateverTheCode) {
+  const std::unique_ptr<Gpu> gpu = open();
+  const Setting all{.sm_clock = Mhz(1410), .memory_clock = Mhz(2201), .power_limit = Watts(450)};
+
+  for (int code = 1; code <= 40; ++code) {
+    for (const char* setter :
+         {"nvmlDeviceSetGpuLockedClocks", "nvmlDeviceSetMemoryLockedClocks",
+          "nvmlDeviceSetPowerManagementLimit", "nvmlDeviceResetGpuLockedClocks",
+          "nvmlDeviceResetMemoryLockedClocks"}) {
+      nvml_->returns[setter] = static_cast<nvml::Return>(code);
+    }
+
+    for (const KnobOutcome& knob : gpu->apply(all)) {
+      ASSERT_FALSE(knob.result.ok()) << code;
+      EXPECT_EQ(knob.result.error().line().find('\n'), std::string::npos);
+    }
+    for (const Knob knob : kAllKnobs) EXPECT_FALSE(gpu->reset(knob).ok()) << code;
+  }
+}
+
 TEST_F(NvmlWriteTest, FailsWhenAnotherLimitIsInForceThanTheOneAccepted) {
   const std::unique_ptr<Gpu> gpu = open();
   card().limit_held = 600'000;
