@@ -22,4 +22,14 @@ Result<std::unique_ptr<Policy>> make_fixed_policy(std::string_view setting,
 // kUsage where nobody knows the truth.
 Result<std::unique_ptr<Policy>> make_oracle_policy(const PolicyContext& context);
 
+// The baselines: published methods and simple rivals, see each one's file and docs/policies.md.
+std::unique_ptr<Policy> make_zeus_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_gpoeo_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_mf_gpoeo_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_odpp_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_depo_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_bisection_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_bisection_margin_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_sweep9_policy(const PolicyContext& context);
+
 }  // namespace hypermile

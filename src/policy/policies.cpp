@@ -23,6 +23,15 @@ const Row kTable[] = {
     {{"default", "leave the GPU to its driver"}, &make_default_policy},
     {{"fixed:SETTING", "one Setting throughout, e.g. fixed:sm=1200 or fixed:95%"}, nullptr},
     {{"oracle", "the best Setting at once; for `evaluate` only"}, nullptr},
+    {{"zeus", "Zeus: sweep every value of the knob once, keep the best"}, &make_zeus_policy},
+    {{"gpoeo", "GPOEO: local golden section around a predicted Setting"}, &make_gpoeo_policy},
+    {{"mf-gpoeo", "MF-GPOEO: PID controller on the slowdown"}, &make_mf_gpoeo_policy},
+    {{"odpp", "ODPP: piecewise-linear model of seven samples"}, &make_odpp_policy},
+    {{"depo", "DEPO: golden section over the whole knob"}, &make_depo_policy},
+    {{"bisection", "bisection on the slowdown, one Window a probe"}, &make_bisection_policy},
+    {{"bisection-margin", "the same with a margin and repeated Windows"},
+     &make_bisection_margin_policy},
+    {{"sweep9", "sweep of nine levels, keep the best"}, &make_sweep9_policy},
 };
 
 }  // namespace
