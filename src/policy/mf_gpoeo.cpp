@@ -38,8 +38,9 @@ constexpr double kMargin = 0.003;
 constexpr double kFallbackBound = 0.05;
 constexpr int kMostSteps = 12;
 constexpr double kStartHeight = 0.95;
-constexpr double kListBottom = 0.1;  // its list of gears begins at a tenth of the top clock
-constexpr double kGear = 15.0 / 1995.0;
+constexpr double kListBottom = 0.1;      // its list of gears begins at a tenth of the top clock
+constexpr double kGear = 15.0 / 1995.0;  // of the default's value
+constexpr double kSameGears = 3;
 constexpr double kPenalty = 1;
 
 // Power at the Setting kept, against the mean of its first Windows.
@@ -132,7 +133,9 @@ class MfGpoeo : public SearchMethod {
     std::size_t rung = nearest_rung(ladder, start.height);
     std::size_t best = 0;
     double best_value = 1;
-    PidGain pid(bound_ - kMargin);
+    const double target = bound_ - kMargin;
+    std::vector<std::size_t> visited;
+    PidGain pid(target);
     for (int step = 0; step < kMostSteps; ++step) {
       if (step == 2 || (step > 2 && (step - 2) % 5 == 0)) {
         const auto again = trials.measure(0, "baseline again");
@@ -143,17 +146,23 @@ class MfGpoeo : public SearchMethod {
       if (!m) return std::nullopt;
       const Reference reference(objective_, base);
       const double loss = reference.slowdown(*m);
-      const double value = reference.score(*m) + (loss > bound_ ? kPenalty : 0);
+      const double value = reference.score(*m) + (loss > target ? kPenalty : 0);
       if (value < best_value) {
         best = ladder[rung].setting;
         best_value = value;
       }
       const std::size_t to =
           move(ladder, rung, pid.delta(loss, ladder[rung].height), pid.settled());
-      if (to == rung) break;
+      visited.push_back(rung);
+      if (std::ranges::find(visited, to) != visited.end()) break;
+      if (step > 0 && loss <= target && near(ladder, visited[visited.size() - 2], rung)) break;
       rung = to;
     }
     return best;
+  }
+
+  static bool near(const Ladder& ladder, std::size_t a, std::size_t b) {
+    return std::abs(ladder[a].height - ladder[b].height) <= kSameGears * kGear;
   }
 
   // The rung that the controller's relative change leads to: at least one in its direction, none
