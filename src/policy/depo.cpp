@@ -8,10 +8,12 @@
 // where the slowdown exceeds the bound; one-shot, no monitoring. Its knob is the power limit; where
 // the list has none, the SM clock; the memory clock stays at the default.
 //
-// A gear met again is measured again and its old value counts 0.3, as there. Corrected: slowdown is
-// time per iteration, not launches of one of the three kinds of kernel launch per second, so it
-// cannot be zero or blind; on short lists the interval closes down to neighbours, since a tenth of
-// the range would be less than one step.
+// A gear met again is measured again and its old value counts 0.3, as there; the penalty does not
+// grow with the slowdown, so two probes beyond the bound lead further down, as there. Corrected:
+// slowdown is time per iteration, not launches of one kind of kernel launch a second, so it cannot
+// be blind; on short lists the interval closes down to neighbours, since a tenth of the range would
+// be less than one step; where every probe is beyond the bound the default is kept, not the least
+// of them.
 #include <algorithm>
 #include <functional>
 

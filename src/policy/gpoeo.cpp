@@ -47,9 +47,6 @@ class Gpoeo : public SearchMethod {
     if (context.predicted && grid_.memory_of(*context.predicted)) predicted_ = *context.predicted;
     start_ = predicted_;
     if (const auto bound = effective_bound(objective_)) limit_ = kLimitShare * *bound;
-    for (const Ladder& ladder : grid_.by_memory) {
-      memory_heights_.push_back(memory_height(context, ladder.front().setting));
-    }
   }
 
   std::optional<std::size_t> search(Trials& trials) const override {
@@ -62,7 +59,7 @@ class Gpoeo : public SearchMethod {
     const double height = height_of(predicted_memory);
     const auto memory = search_memory(rule, probed, predicted_memory, height);
     if (!memory) return std::nullopt;
-    const bool lower_memory = memory_heights_[*memory] < kLowerMemory;
+    const bool lower_memory = grid_.memory_height[*memory] < kLowerMemory;
     GpoeoClockSearch clocks(grid_.by_memory[*memory], rule, probed, lower_memory);
     if (!clocks.run(height)) return std::nullopt;
     return clocks.choose();
@@ -77,13 +74,6 @@ class Gpoeo : public SearchMethod {
   }
 
  private:
-  static double memory_height(const PolicyContext& context, std::size_t setting) {
-    const auto& clock = context.settings[setting].memory_clock;
-    const auto& top = context.default_values.memory_clock;
-    if (!clock) return 1;
-    return top ? *clock / *top : 0;
-  }
-
   double height_of(std::size_t memory) const {
     const Ladder& ladder = grid_.by_memory[memory];
     return std::ranges::find(ladder, start_, &Rung::setting)->height;
@@ -139,7 +129,6 @@ class Gpoeo : public SearchMethod {
 
   Objective objective_;
   SettingGrid grid_;
-  std::vector<double> memory_heights_;  // of each ladder, over the default's clock
   std::optional<double> limit_;
   std::size_t predicted_ = 0;
   std::size_t start_ = 0;

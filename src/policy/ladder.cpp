@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 namespace hypermile {
 namespace {
@@ -38,33 +40,33 @@ double top_of(const PolicyContext& context, Knob knob) {
   return top > 0 ? top : 1;
 }
 
+// The default stays first, whatever the heights say of it.
 void sort_downwards(Ladder& ladder) {
-  std::ranges::stable_sort(ladder, std::ranges::greater{}, &Rung::height);
+  std::ranges::stable_sort(ladder, [](const Rung& a, const Rung& b) {
+    if ((a.setting == 0) != (b.setting == 0)) return a.setting == 0;
+    return a.height > b.height;
+  });
 }
 
-// The Settings that move `knob` alone, and below each lower memory clock those that move both.
-std::vector<Ladder> ladders(const PolicyContext& context, Knob knob) {
+// The Settings that move `knob` alone, and for each lower memory clock those that move both.
+SettingGrid ladders(const PolicyContext& context, Knob knob) {
   const double top = top_of(context, knob);
-  std::vector<std::pair<double, Ladder>> by_clock = {{0, {{0, 1.0}}}};
+  const double memory_top = top_of(context, Knob::kMemoryClock);
+  std::map<double, Ladder, std::greater<>> by_height = {{1, {{0, 1.0}}}};
   for (std::size_t i = 1; i < context.settings.size(); ++i) {
     const Setting& setting = context.settings[i];
     if (!walks(setting, knob)) continue;
-    const double memory = setting.memory_clock.value_or(Mhz(0)).value();
-    auto found = std::ranges::find(by_clock, memory, &std::pair<double, Ladder>::first);
-    if (found == by_clock.end()) found = by_clock.insert(found, {memory, {}});
+    const auto memory = value_of(setting, Knob::kMemoryClock);
     const auto value = value_of(setting, knob);
-    found->second.push_back({i, value ? *value / top : 1.0});
+    by_height[memory ? *memory / memory_top : 1].push_back({i, value ? *value / top : 1.0});
   }
-  std::stable_sort(by_clock.begin() + 1, by_clock.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<Ladder> out;
-  for (auto& [clock, ladder] : by_clock) {
+  SettingGrid grid{knob, {}, {}};
+  for (auto& [height, ladder] : by_height) {
     sort_downwards(ladder);
-    out.push_back(std::move(ladder));
+    grid.by_memory.push_back(std::move(ladder));
+    grid.memory_height.push_back(height);
   }
-  // The default stays first whatever the heights say of it.
-  std::ranges::stable_partition(out.front(), [](const Rung& r) { return r.setting == 0; });
-  return out;
+  return grid;
 }
 
 Ladder memory_ladder(const PolicyContext& context) {
@@ -75,7 +77,7 @@ Ladder memory_ladder(const PolicyContext& context) {
     if (!setting.memory_clock || !walks(setting, Knob::kMemoryClock)) continue;
     ladder.push_back({i, setting.memory_clock->value() / top});
   }
-  std::ranges::stable_sort(ladder.begin() + 1, ladder.end(), std::ranges::greater{}, &Rung::height);
+  sort_downwards(ladder);
   return ladder;
 }
 
@@ -110,12 +112,12 @@ SettingGrid make_grid(const PolicyContext& context, std::span<const Knob> prefer
   for (const Knob knob : preferred) {
     const bool moved = std::ranges::any_of(
         context.settings, [&](const Setting& s) { return s.has(knob) && walks(s, knob); });
-    if (moved) return {knob, ladders(context, knob)};
+    if (moved) return ladders(context, knob);
   }
   if (Ladder memory = memory_ladder(context); memory.size() > 1) {
-    return {Knob::kMemoryClock, {std::move(memory)}};
+    return {Knob::kMemoryClock, {std::move(memory)}, {1}};
   }
-  return {preferred.front(), {whole_list(context)}};
+  return {preferred.front(), {whole_list(context)}, {1}};
 }
 
 }  // namespace hypermile

@@ -25,8 +25,10 @@ std::size_t nearest_rung(const Ladder& ladder, double height);
 struct SettingGrid {
   Knob knob = Knob::kSmClock;  // the one that the ladders walk
   // [0]: at the default's memory clock, its first rung is the default. Then one for each lower
-  // memory clock, descending, each with one rung or more.
+  // memory clock, descending, each with one rung or more. Where the default's memory clock is
+  // unknown and every other Setting names one, the highest counts as the default's.
   std::vector<Ladder> by_memory;
+  std::vector<double> memory_height;  // of each ladder: its memory clock over the default's
 
   const Ladder& main() const { return by_memory.front(); }
   // Which ladder holds the Setting; nullopt if none does.

@@ -6,21 +6,22 @@
 // kernel records.
 //
 // Constants, from the authors' code and its shipped settings: Kp 2.8, Ki 0.002, Kd 0.9, with the
-// schedule in gain(); start at 95 % of the list; the default measured again after 2 steps and then
-// every 5, merged with the old one at weight 0.8 when within 2 %, down to 0.2 when far off; at most
-// 12 steps (its own stop is mostly 5); the choice is the best score of a step, plus 1 beyond the
-// bound. Watching: power off by more than 0.1 of the sum in most of the last five Windows starts
-// again.
+// schedule of pid_gain.cpp; start at 95 % of the list; the default measured again after 2 steps and
+// then every 5, merged with the old one at weight 0.8 when within 2 %, down to 0.2 when far off. It
+// stops when a gear comes up again, when two feasible gears in a row lie within 3 of each other, or
+// after 12 steps (5 to 6 as shipped, where a step takes longer). The choice is the best score of a
+// step, plus 1 beyond the target. Watching: power off by more than 0.1 of the sum in most of the
+// last five Windows starts again.
 //
-// Memory, where the list has lower clocks: with the SM clock at 95 %, those below 0.9 and above
-// 0.05 of the default's (it tries 5001 and 810 of 9501 MHz, not 9251 nor 405), kept when within the
-// bound and better; a negative slowdown is measured twice. Its test of memory utilisation is not
-// made, a Window has none. After a lower memory clock SM starts at 65 to 90 %, higher the more of
-// the bound is used up.
+// Memory, where the list has lower clocks: with the SM clock at its highest (95 % of the authors'
+// list is more than their card runs at), those below 0.9 and above 0.05 of the default's (they try
+// 5001 and 810 of 9501 MHz, not 9251 nor 405), kept when within the bound and better; a negative
+// slowdown is measured twice. Their test of memory utilisation is not made, a Window has none.
+// After a lower memory clock SM starts at 65 to 90 %, higher the more of the bound is used up.
 //
 // Corrected: the flag that compounds the gain is cleared (a comparison stood for an assignment); a
 // job with nothing to match cannot read as slowdown 0, since iterations are counted. Goals without
-// a bound have no set point: then the bound is taken as 5 %, its default.
+// a bound have no set point: then it steers for 5 %, its default, and keeps the best score met.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,7 +29,6 @@
 #include "policy/ladder.h"
 #include "policy/makers.h"
 #include "policy/pid_gain.h"
-#include "policy/probed.h"
 #include "policy/search_policy.h"
 
 namespace hypermile {
@@ -77,13 +77,7 @@ class MfGpoeo : public SearchMethod {
   explicit MfGpoeo(const PolicyContext& context)
       : objective_(context.objective),
         grid_(make_grid(context, kClockFirst)),
-        bound_(effective_bound(context.objective).value_or(kFallbackBound)) {
-    for (const Ladder& ladder : grid_.by_memory) {
-      const auto& clock = context.settings[ladder.front().setting].memory_clock;
-      const auto& top = context.default_values.memory_clock;
-      memory_heights_.push_back(clock && top ? *clock / *top : 1);
-    }
-  }
+        bound_(effective_bound(context.objective).value_or(kFallbackBound)) {}
 
   std::optional<std::size_t> search(Trials& trials) const override {
     const auto base = trials.measure(0, "baseline");
@@ -100,18 +94,20 @@ class MfGpoeo : public SearchMethod {
   }
 
  private:
+  // What the memory step leaves for the controller.
   struct Start {
     std::size_t memory = 0;
     double height = kStartHeight;
+    std::size_t best = 0;  // Setting
+    double best_value = 1;
   };
 
   // False: a measurement is missing.
   bool search_memory(Trials& trials, const Reference& reference, Start& start) const {
-    double best = 1;
     for (std::size_t memory = 1; memory < grid_.by_memory.size(); ++memory) {
-      if (memory_heights_[memory] > 0.9 || memory_heights_[memory] < 0.05) continue;
+      if (grid_.memory_height[memory] > 0.9 || grid_.memory_height[memory] < 0.05) continue;
       const Ladder& ladder = grid_.by_memory[memory];
-      const std::size_t setting = ladder[nearest_rung(ladder, kStartHeight)].setting;
+      const std::size_t setting = ladder.front().setting;
       auto m = trials.measure(setting, "memory clock");
       if (!m) return false;
       if (reference.slowdown(*m) < 0) {
@@ -120,10 +116,11 @@ class MfGpoeo : public SearchMethod {
         if (again->time > m->time) m = again;
       }
       const double slowdown = reference.slowdown(*m);
-      if (slowdown > bound_ || reference.score(*m) >= best) break;
-      best = reference.score(*m);
+      if (slowdown > bound_ || reference.score(*m) >= start.best_value) break;
       start.memory = memory;
       start.height = 0.65 + 0.25 * std::clamp(slowdown / bound_, 0.0, 1.0);
+      start.best = setting;
+      start.best_value = reference.score(*m);
     }
     return true;
   }
@@ -131,8 +128,8 @@ class MfGpoeo : public SearchMethod {
   std::optional<std::size_t> control(Trials& trials, Measured base, const Start& start) const {
     const Ladder& ladder = grid_.by_memory[start.memory];
     std::size_t rung = nearest_rung(ladder, start.height);
-    std::size_t best = 0;
-    double best_value = 1;
+    std::size_t best = start.best;
+    double best_value = start.best_value;
     const double target = bound_ - kMargin;
     std::vector<std::size_t> visited;
     PidGain pid(target);
@@ -146,7 +143,8 @@ class MfGpoeo : public SearchMethod {
       if (!m) return std::nullopt;
       const Reference reference(objective_, base);
       const double loss = reference.slowdown(*m);
-      const double value = reference.score(*m) + (loss > target ? kPenalty : 0);
+      const bool infeasible = objective_.max_slowdown && loss > target;
+      const double value = reference.score(*m) + (infeasible ? kPenalty : 0);
       if (value < best_value) {
         best = ladder[rung].setting;
         best_value = value;
@@ -179,7 +177,6 @@ class MfGpoeo : public SearchMethod {
   Objective objective_;
   SettingGrid grid_;
   double bound_;
-  std::vector<double> memory_heights_;  // of each ladder, over the default's clock
   DriftWatch watch_;
 };
 
