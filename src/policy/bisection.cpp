@@ -10,6 +10,7 @@
 // Both keep the measured Setting of least score within the limit. Under a goal without a bound
 // there is nothing to bisect on: golden section over the score instead. Memory clocks come first
 // (memory_first.h), at the same limit.
+#include <algorithm>
 #include <functional>
 
 #include "policy/golden_section.h"
