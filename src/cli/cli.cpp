@@ -15,7 +15,8 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kDemoCommand};
+const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kEvaluateCommand,
+                                    &kDemoCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

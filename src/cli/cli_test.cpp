@@ -68,7 +68,7 @@ TEST_F(Cli, SaysWhatWasExpectedOfAValue) {
 }
 
 TEST_F(Cli, EveryCommandHasHelpWithExamples) {
-  for (const char* command : {"doctor", "monitor", "demo"}) {
+  for (const char* command : {"doctor", "monitor", "evaluate", "demo"}) {
     EXPECT_EQ(run({command, "--help"}), 0);
     EXPECT_NE(out().find("examples:"), std::string::npos) << command;
     EXPECT_NE(out().find("--json"), std::string::npos) << command;
@@ -165,6 +165,29 @@ TEST_F(Cli, DemoRepeatsExactlyForOneSeed) {
 TEST_F(Cli, DemoSaysWhenItsLogCannotBeWritten) {
   EXPECT_EQ(run({"demo", "--log", "/nonexistent/demo.jsonl"}), 1);
   EXPECT_NE(err().find("/nonexistent/demo.jsonl: cannot open"), std::string::npos) << err();
+}
+
+TEST_F(Cli, EvaluateScoresPoliciesAgainstTheOracle) {
+  EXPECT_EQ(run({"evaluate", sweep_, "--policy", "default,oracle,fixed:sm=1680", "--json",
+                 "--max-slowdown", "5%", "--repeat", "2"}),
+            0)
+      << err();
+
+  const auto report = nlohmann::json::parse(out());
+  ASSERT_EQ(report["summary"].size(), 3U);
+  EXPECT_EQ(report["runs"].size(), 6U);
+  EXPECT_NEAR(report["summary"][0]["mean_saved_pct"].get<double>(), 0, 1e-6);
+  EXPECT_NEAR(report["summary"][1]["share_of_oracle"].get<double>(), 1, 1e-9);
+  EXPECT_EQ(report["runs"][5]["final_setting"], "sm=1680MHz");
+}
+
+TEST_F(Cli, EvaluateNamesWhatItDoesNotKnow) {
+  EXPECT_EQ(run({"evaluate", sweep_, "--policy", "bisecton"}), 2);
+  EXPECT_NE(err().find("did you mean bisection"), std::string::npos) << err();
+  EXPECT_EQ(run({"evaluate", sweep_, "--knobs", "fan"}), 2);
+  EXPECT_EQ(run({"evaluate", sweep_, "--objective", "ed3p"}), 2);
+  EXPECT_EQ(run({"evaluate"}), 2);
+  EXPECT_EQ(run({"evaluate", "/nonexistent.csv"}), 1);
 }
 
 TEST_F(Cli, ReadsOptionsFromAConfigurationFile) {

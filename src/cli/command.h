@@ -41,5 +41,6 @@ struct Command {
 extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
 extern const Command kDemoCommand;
+extern const Command kEvaluateCommand;
 
 }  // namespace hypermile

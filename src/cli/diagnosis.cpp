@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gpu/nvml/nvml_setters.h"
+
 namespace hypermile {
 namespace {
 
@@ -67,6 +69,10 @@ Finding control_finding(const Capabilities& capabilities) {
               "control is refused while they do; use --observe"};
     case ControlBarrier::kNone:
       break;
+  }
+  if (read_only_mode()) {
+    return {"control", Verdict::kWarn, "HYPERMILE_READ_ONLY is set: nothing can be changed",
+            "unset it to control"};
   }
   if (capabilities.may_set) return {"control", Verdict::kOk, "this process may change clocks", ""};
   return {"control", Verdict::kWarn, "this process may not change clocks (needs CAP_SYS_ADMIN)",

@@ -19,10 +19,12 @@ class FindCupti : public ::testing::Test {
     std::ofstream(root_ + path) << "x";
   }
 
-  std::string root_ = ::testing::TempDir() + "hypermile_cupti/";
+  // One folder a test: tests run side by side.
+  std::string root_ = ::testing::TempDir() + "hypermile_cupti_" +
+                      ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
 };
 
-TEST_F(FindCupti, PrefersATookitOverPipAndTheNewestVersion) {
+TEST_F(FindCupti, PrefersAToolkitOverPipAndTheNewestVersion) {
   put("usr/local/lib/python3.12/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
   EXPECT_EQ(*find_cupti(root_),
             root_ + "usr/local/lib/python3.12/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12");

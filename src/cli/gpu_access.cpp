@@ -5,11 +5,9 @@
 
 #include <cstdlib>
 
-#include "gpu/deadline_gpu.h"
 #include "gpu/gpu_name.h"
-#include "gpu/nvml/nvml_library.h"
+#include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
-#include "gpu/worker.h"
 #include "sim/replay_gpu.h"
 #include "sweep/curve.h"
 
@@ -17,26 +15,10 @@ namespace hypermile {
 namespace {
 
 // The first call of a driver that sleeps (no persistence mode) takes seconds.
-constexpr Seconds kOpenDeadline = Seconds(15);
+constexpr Seconds kListDeadline = Seconds(20);
 
-struct Machine {
-  std::shared_ptr<NvmlLibrary> library;
-  GpuList list;
-};
-
-Result<Machine> open_machine() {
-  return call_with_deadline("opening NVML", kOpenDeadline, []() -> Result<Machine> {
-    ASSIGN_OR_RETURN(std::shared_ptr<NvmlLibrary> library, open_nvml());
-    ASSIGN_OR_RETURN(GpuList list, list_gpus(*library));
-    return Machine{std::move(library), std::move(list)};
-  });
-}
-
-Result<OpenedGpu> open_real(const Machine& machine, const GpuIdentity& identity, Clock& clock) {
-  auto opener = [library = machine.library, uuid = identity.uuid, &clock] {
-    return open_gpu(library, uuid, clock);
-  };
-  ASSIGN_OR_RETURN(auto gpu, DeadlineGpu::open(std::move(opener), clock, {}));
+Result<OpenedGpu> open_real(const GpuIdentity& identity, Clock& clock) {
+  ASSIGN_OR_RETURN(auto gpu, open_gpu_with_deadlines(identity.uuid, clock, {}));
   return OpenedGpu{std::move(gpu), nullptr};
 }
 
@@ -57,9 +39,9 @@ std::optional<std::string_view> variable(const char* name) {
   return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
 }
 
-VisibleDevices visible_here(const Machine& machine) {
+VisibleDevices visible_here(const GpuList& machine) {
   return visible_devices(variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER"),
-                         machine.list.gpus);
+                         machine.gpus);
 }
 
 }  // namespace
@@ -73,15 +55,15 @@ Result<OpenedGpu> open_named_gpu(const std::string& name, Clock& clock, std::uin
     return Error{ErrorCode::kUnsupported, fmt::format("{}: this version has no simulator", name),
                  "replay a measured sweep with replay:FILE#gpu/workload"};
   }
-  ASSIGN_OR_RETURN(const Machine machine, open_machine());
-  ASSIGN_OR_RETURN(const GpuIdentity identity, resolve_gpu(parsed, machine.list.gpus));
-  return open_real(machine, identity, clock);
+  ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
+  ASSIGN_OR_RETURN(const GpuIdentity identity, resolve_gpu(parsed, machine.gpus));
+  return open_real(identity, clock);
 }
 
 Result<OpenedGpu> open_first_visible_gpu(Clock& clock) {
-  ASSIGN_OR_RETURN(const Machine machine, open_machine());
+  ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   const VisibleDevices visible = visible_here(machine);
-  if (!visible.gpus.empty()) return open_real(machine, visible.gpus.front(), clock);
+  if (!visible.gpus.empty()) return open_real(visible.gpus.front(), clock);
   if (!visible.mig_instances.empty()) {
     return Error{
         ErrorCode::kUnsupported,
@@ -90,17 +72,17 @@ Result<OpenedGpu> open_first_visible_gpu(Clock& clock) {
   }
   return Error{
       ErrorCode::kNotFound,
-      machine.list.gpus.empty() ? "the driver knows no GPU" : "CUDA_VISIBLE_DEVICES shows no GPU",
+      machine.gpus.empty() ? "the driver knows no GPU" : "CUDA_VISIBLE_DEVICES shows no GPU",
       "name one with --gpu, or use --gpu replay:FILE#gpu/workload"};
 }
 
 Result<MachineGpus> open_all_gpus(Clock& clock) {
-  ASSIGN_OR_RETURN(const Machine machine, open_machine());
+  ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   MachineGpus all;
-  all.driver_version = machine.library->driver_version();
-  all.problems = machine.list.unreachable;
-  for (const GpuIdentity& identity : machine.list.gpus) {
-    Result<OpenedGpu> gpu = open_real(machine, identity, clock);
+  if (!machine.gpus.empty()) all.driver_version = machine.gpus.front().driver_version;
+  all.problems = machine.unreachable;
+  for (const GpuIdentity& identity : machine.gpus) {
+    Result<OpenedGpu> gpu = open_real(identity, clock);
     if (gpu) {
       all.gpus.push_back(std::move(gpu).value());
     } else {

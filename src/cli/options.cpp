@@ -42,6 +42,8 @@ constexpr OptionSpec kTable[] = {
      "relative standard deviation of one window's power"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
     {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
+    {"curves", kText, "F.csv", "", "evaluate",
+     "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
     {"knobs", kList, "sm,mem,limit", "", "evaluate",
      "knobs that may move; without it all that the sweep moved"},
 };

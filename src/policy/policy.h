@@ -41,6 +41,9 @@ struct PolicyContext {
   std::optional<std::size_t> predicted;
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
+  // A GPU's name whose family must not inform the prior, for a judge that replays measurements the
+  // prior was fitted to. Empty on a living GPU: nothing is left out.
+  std::string prior_without = {};
   std::uint64_t seed = 1;
 };
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/csv.h"
+#include "judge/tournament.h"
+
+namespace hypermile {
+namespace {
+
+Error usage(std::string message, std::string remedy) {
+  return Error{ErrorCode::kUsage, std::move(message), std::move(remedy)};
+}
+
+Result<void> check(const EvaluateOptions& options) {
+  const Conditions& c = options.conditions;
+  if (options.sweeps.empty()) return usage("no sweep to replay", "name one or more F.csv");
+  if (options.policies.empty()) return usage("no policy to judge", "name one with --policy");
+  if (options.repeats == 0) return usage("--repeat must be at least 1", "leave it out for 1");
+  if (!(c.iterations >= 1 && c.iterations <= 1e7)) {
+    return usage(fmt::format("--iterations {:g} is not a job's length", c.iterations),
+                 "give 1 to 10000000");
+  }
+  for (const double noise : {c.time_noise, c.power_noise, c.drift}) {
+    if (!(noise >= 0 && noise <= 0.5)) {
+      return usage(fmt::format("noise and drift must be 0 to 50 %, not {:g}", noise),
+                   "write 1% or 0.01");
+    }
+  }
+  return {};
+}
+
+struct ListedCurve {
+  std::string set;
+  JobKey key;
+  auto operator<=>(const ListedCurve&) const = default;
+};
+
+Result<std::set<ListedCurve>> read_curve_list(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return Error{ErrorCode::kNotFound, path + ": cannot be read", "check --curves"};
+  ASSIGN_OR_RETURN(CsvReader reader, CsvReader::open(in, path));
+  const auto set = reader.column("set");
+  const auto gpu = reader.column("gpu");
+  const auto workload = reader.column("workload");
+  if (!set || !gpu || !workload) return reader.error("expected the columns set, gpu, workload");
+  const auto phase = reader.column("phase");
+  const auto variant = reader.column("variant");
+  std::set<ListedCurve> listed;
+  while (true) {
+    ASSIGN_OR_RETURN(const auto cells, reader.next());
+    if (!cells) return listed;
+    listed.insert(
+        {(*cells)[*set], JobKey{(*cells)[*gpu], (*cells)[*workload], phase ? (*cells)[*phase] : "",
+                                variant ? (*cells)[*variant] : ""}});
+  }
+}
+
+void add(CurveQuirks& sum, const CurveQuirks& more) {
+  sum.repeats_averaged += more.repeats_averaged;
+  sum.defaults_averaged += more.defaults_averaged;
+  sum.above_default += more.above_default;
+  sum.below_floor += more.below_floor;
+  sum.other_knobs += more.other_knobs;
+  sum.curves_without_default += more.curves_without_default;
+  sum.curves_without_choice += more.curves_without_choice;
+}
+
+Result<std::vector<Curve>> load_curves(const EvaluateOptions& options, Evaluation& evaluation) {
+  std::set<ListedCurve> listed;
+  if (options.curve_list) {
+    ASSIGN_OR_RETURN(listed, read_curve_list(*options.curve_list));
+  }
+  std::vector<Curve> curves;
+  for (const std::string& text : options.sweeps) {
+    ASSIGN_OR_RETURN(const SweepReference reference, parse_sweep_reference(text));
+    ASSIGN_OR_RETURN(const SweepFile file, read_sweep(reference.path));
+    evaluation.rows_without_time += file.rows_without_time;
+    evaluation.rows_without_power += file.rows_without_power;
+    CurveSet set = make_curves(file, {.knobs = options.knobs, .step = reference.step});
+    add(evaluation.quirks, set.quirks);
+    const std::filesystem::path path = std::filesystem::absolute(reference.path);
+    const std::string folder = path.parent_path().filename().string();
+    for (Curve& curve : set.curves) {
+      if (options.curve_list && !listed.contains({folder, curve.key})) continue;
+      curves.push_back(std::move(curve));
+    }
+  }
+  if (curves.empty()) {
+    return Error{ErrorCode::kNotFound, "no curve with a default and a choice in these sweeps",
+                 "a sweep marks its default rows with is_default; check --knobs too"};
+  }
+  return curves;
+}
+
+double percent(double fraction) {
+  return 100 * fraction;
+}
+
+nlohmann::json run_json(const RunResult& run) {
+  return {{"gpu", run.key.gpu},
+          {"workload", run.key.workload},
+          {"phase", run.key.phase},
+          {"variant", run.key.variant},
+          {"policy", run.policy},
+          {"repeat", run.repeat},
+          {"oracle_saved_pct", percent(run.oracle_saved)},
+          {"saved_pct", percent(run.saved)},
+          {"slowdown_pct", percent(run.slowdown)},
+          {"final_setting", to_string(run.final_setting)},
+          {"final_saved_pct", percent(run.final_saved)},
+          {"final_slowdown_pct", percent(run.final_slowdown)},
+          {"probes", run.probes},
+          {"settings_visited", run.settings_visited},
+          {"aborts", run.aborts},
+          {"violated_job", run.violated_job},
+          {"violated_final", run.violated_final}};
+}
+
+nlohmann::json summary_json(const PolicySummary& s) {
+  return {{"policy", s.policy},
+          {"runs", s.runs},
+          {"mean_oracle_saved_pct", percent(s.mean_oracle_saved)},
+          {"mean_saved_pct", percent(s.mean_saved)},
+          {"share_of_oracle", s.share_of_oracle},
+          {"share_of_oracle_95", {s.share_interval.low, s.share_interval.high}},
+          {"final_share_of_oracle", s.final_share_of_oracle},
+          {"mean_slowdown_pct", percent(s.mean_slowdown)},
+          {"max_slowdown_pct", percent(s.max_slowdown)},
+          {"violations_job", s.violations_job},
+          {"violations_final", s.violations_final},
+          {"violations_final_half_point", s.violations_final_half_point},
+          {"losses", s.losses},
+          {"ends_at_default", s.ends_at_default},
+          {"mean_probes", s.mean_probes},
+          {"mean_settings_visited", s.mean_settings_visited}};
+}
+
+}  // namespace
+
+Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
+  RETURN_IF_ERROR(check(options));
+  Evaluation evaluation;
+  ASSIGN_OR_RETURN(const std::vector<Curve> curves, load_curves(options, evaluation));
+  evaluation.curves = curves.size();
+  ASSIGN_OR_RETURN(evaluation.runs, hold_tournament(curves, options.policies, options.repeats,
+                                                    options.conditions, options.threads));
+  evaluation.summary = summarise(evaluation.runs);
+  return evaluation;
+}
+
+nlohmann::json to_json(const Evaluation& evaluation) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const RunResult& run : evaluation.runs) runs.push_back(run_json(run));
+  nlohmann::json summary = nlohmann::json::array();
+  for (const PolicySummary& s : evaluation.summary) summary.push_back(summary_json(s));
+  return {{"curves", evaluation.curves},
+          {"rows_without_time", evaluation.rows_without_time},
+          {"rows_without_power", evaluation.rows_without_power},
+          {"runs", std::move(runs)},
+          {"summary", std::move(summary)}};
+}
+
+std::string to_table(const Evaluation& evaluation) {
+  std::string out = fmt::format(
+      "| {:<16} | {:>5} | {:>7} | {:>15} | {:>7} | {:>15} | {:>19} | {:>8} | {:>6} | {:>8} |\n",
+      "policy", "runs", "saved %", "share of oracle", "final", "slowdown % mean/max",
+      "kept over / by 0.5", "job over", "losses", "windows");
+  out += "|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const PolicySummary& s : evaluation.summary) {
+    const auto of_runs = [&](std::size_t count) {
+      return percent(static_cast<double>(count) / static_cast<double>(s.runs));
+    };
+    out += fmt::format(
+        "| {:<16} | {:>5} | {:>7.2f} | {:>5.1f} ({:.0f}-{:.0f}) % | {:>5.1f} % | {:>8.2f} / "
+        "{:<8.2f} "
+        "| {:>8.1f} / {:<4.1f} % | {:>6.1f} % | {:>4.1f} % | {:>8.1f} |\n",
+        s.policy, s.runs, percent(s.mean_saved), percent(s.share_of_oracle),
+        percent(s.share_interval.low), percent(s.share_interval.high),
+        percent(s.final_share_of_oracle), percent(s.mean_slowdown), percent(s.max_slowdown),
+        of_runs(s.violations_final), of_runs(s.violations_final_half_point),
+        of_runs(s.violations_job), of_runs(s.losses), s.mean_probes);
+  }
+  out += fmt::format(
+      "{} curves; mean oracle saving {:.2f} %; left out: {} rows without time, {} without power, "
+      "{} points above the default, {} below 0.4 of its clock\n",
+      evaluation.curves,
+      evaluation.summary.empty() ? 0 : percent(evaluation.summary.front().mean_oracle_saved),
+      evaluation.rows_without_time, evaluation.rows_without_power, evaluation.quirks.above_default,
+      evaluation.quirks.below_floor);
+  return out;
+}
+
+}  // namespace hypermile
