@@ -68,6 +68,8 @@ class Conditioning {
                              const SeenBlocks& seen, double noise) const;
   void predict(const Axis& axis, const Misfit& misfit, const SeenBlocks& seen);
 
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
   bool ok_ = false;
   // With C the covariance, z the values and S the incidence of blocks and points seen:
   Eigen::MatrixXd precision_;   // S'C⁻¹S
@@ -76,10 +78,10 @@ class Conditioning {
   double level_precision_ = 0;  // 1'C⁻¹1
   double level_pull_ = 0;       // 1'C⁻¹z
   double square_ = 0;           // z'C⁻¹z
-  Eigen::MatrixXd cross_;       // misfit covariance, all points x points seen
+  Rows cross_;                  // misfit covariance, all points x points seen
   Eigen::VectorXd variance_;
   Eigen::ArrayXd log_likelihood_;
-  Eigen::MatrixXd pull_of_particle_;  // particles x points seen
+  Rows pull_of_particle_;  // particles x points seen
 };
 
 }  // namespace hypermile

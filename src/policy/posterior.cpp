@@ -97,7 +97,7 @@ SeenBlocks Posterior::sort_out(std::span<const Block> blocks) const {
   return seen;
 }
 
-Eigen::MatrixXd Posterior::at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const {
+Eigen::MatrixXd Posterior::at_seen(const ParticleRows& table, const SeenBlocks& seen) const {
   Eigen::MatrixXd values(table.rows(), static_cast<Eigen::Index>(seen.points.size()));
   for (std::size_t j = 0; j < seen.points.size(); ++j) {
     values.col(static_cast<Eigen::Index>(j)) =
