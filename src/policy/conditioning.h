@@ -54,9 +54,11 @@ class Conditioning {
   // Of each particle, given what it predicts at the points seen (particles x points seen).
   void weigh(const Eigen::MatrixXd& predicted);
   const Eigen::ArrayXd& log_likelihood() const { return log_likelihood_; }
-  // What a particle's prediction at a point must be corrected by.
-  double correction(Eigen::Index point, Eigen::Index particle) const {
-    return cross_.row(point).dot(pull_of_particle_.row(particle));
+  // Forgets all particles but these.
+  void keep(const std::vector<Eigen::Index>& particles);
+  // What each particle's prediction at a point must be corrected by.
+  Eigen::ArrayXd corrections(Eigen::Index point) const {
+    return (pull_of_particle_ * cross_.row(point).transpose()).array();
   }
   // Variance of a point's ratio to the default around a particle's corrected prediction.
   double variance(Eigen::Index point) const { return variance_(point); }
@@ -68,8 +70,6 @@ class Conditioning {
                              const SeenBlocks& seen, double noise) const;
   void predict(const Axis& axis, const Misfit& misfit, const SeenBlocks& seen);
 
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
   bool ok_ = false;
   // With C the covariance, z the values and S the incidence of blocks and points seen:
   Eigen::MatrixXd precision_;   // S'C⁻¹S
@@ -78,10 +78,10 @@ class Conditioning {
   double level_precision_ = 0;  // 1'C⁻¹1
   double level_pull_ = 0;       // 1'C⁻¹z
   double square_ = 0;           // z'C⁻¹z
-  Rows cross_;                  // misfit covariance, all points x points seen
+  Eigen::MatrixXd cross_;       // misfit covariance, all points x points seen
   Eigen::VectorXd variance_;
   Eigen::ArrayXd log_likelihood_;
-  Rows pull_of_particle_;  // particles x points seen
+  Eigen::MatrixXd pull_of_particle_;  // particles x points seen
 };
 
 }  // namespace hypermile

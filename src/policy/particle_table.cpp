@@ -16,30 +16,39 @@ namespace {
 constexpr double kSwinging = 0.3;  // share of jobs whose power swings within an iteration
 constexpr double kClockStep = (1 - kLowestClock) / static_cast<double>(ParticleGrid::kClocks - 1);
 
-struct LogRatios {
-  double time = 0;
-  double power = 0;
+// A place on the grid that need not be whole.
+struct Place {
+  Eigen::Index low = 0;
+  double share = 0;  // of the next column
 };
 
-// At a place on the grid that need not be whole.
-LogRatios interpolate_at(const ParticleGrid& grid, Eigen::Index particle, double place) {
-  const double within = std::clamp(place, 0.0, static_cast<double>(ParticleGrid::kClocks - 1));
+Place place_at(double columns) {
+  const double within = std::clamp(columns, 0.0, static_cast<double>(ParticleGrid::kClocks - 1));
   const auto low = std::min(static_cast<Eigen::Index>(within), ParticleGrid::kClocks - 2);
-  const double share = within - static_cast<double>(low);
-  const auto between = [&](const ParticleRows& rows) {
-    return rows(particle, low) + share * (rows(particle, low + 1) - rows(particle, low));
-  };
-  return {between(grid.log_time), between(grid.log_power)};
+  return {low, within - static_cast<double>(low)};
 }
 
 // The place at which a particle draws that power; its power rises with the clock.
-double place_of_power(const ParticleGrid& grid, Eigen::Index particle, double log_power) {
-  const double* row = grid.log_power.row(particle).data();
-  const double* above = std::lower_bound(row, row + ParticleGrid::kClocks, log_power);
-  if (above == row) return 0;
-  if (above == row + ParticleGrid::kClocks) return static_cast<double>(ParticleGrid::kClocks - 1);
+Place place_of_power(const Eigen::ArrayXd& powers, double log_power) {
+  const double* first = powers.data();
+  const double* last = first + powers.size();
+  const double* above = std::lower_bound(first, last, log_power);
+  if (above == first) return place_at(0);
+  if (above == last) return place_at(static_cast<double>(powers.size()));
   const double below = *(above - 1);
-  return static_cast<double>(above - 1 - row) + (log_power - below) / (*above - below);
+  return {above - 1 - first, (log_power - below) / (*above - below)};
+}
+
+void tabulate_clocks(const ParticleGrid& grid, const Slice& slice, ParticleTable& table) {
+  for (Eigen::Index i = 1; i < table.log_time.cols(); ++i) {
+    const double ratio = slice.points[static_cast<std::size_t>(i)].ratio;
+    const Place at = place_at((ratio - kLowestClock) / kClockStep);
+    const auto between = [&](const Eigen::ArrayXXd& on_grid) {
+      return (1 - at.share) * on_grid.col(at.low) + at.share * on_grid.col(at.low + 1);
+    };
+    table.log_time.col(i) = between(grid.log_time);
+    table.log_power.col(i) = between(grid.log_power);
+  }
 }
 
 // A board holds the mean near its limit where power is steady; where it swings, peaks meet the
@@ -50,13 +59,21 @@ LimitResponse draw_response(Random& random) {
   return {sharpness, swings ? random.uniform(0.7, 0.92) : random.uniform(0.92, 1.02)};
 }
 
-LogRatios at_limit(const ParticleGrid& grid, Eigen::Index particle, const LimitResponse& response,
-                   double limit, double default_limit) {
-  const double wanted =
-      std::min(0.0, std::log(response.power_ratio(limit) / response.power_ratio(default_limit)));
-  LogRatios ratios = interpolate_at(grid, particle, place_of_power(grid, particle, wanted));
-  ratios.power = std::max(wanted, grid.log_power(particle, 0));
-  return ratios;
+void tabulate_limits(const ParticleGrid& grid, const Slice& slice, Random& random,
+                     ParticleTable& table) {
+  for (Eigen::Index k = 0; k < table.log_time.rows(); ++k) {
+    const LimitResponse response = draw_response(random);
+    const double at_default = response.power_ratio(slice.points.front().ratio);
+    const Eigen::ArrayXd powers = grid.log_power.row(k).transpose();
+    for (Eigen::Index i = 1; i < table.log_time.cols(); ++i) {
+      const double ratio = slice.points[static_cast<std::size_t>(i)].ratio;
+      const double wanted = std::min(0.0, std::log(response.power_ratio(ratio) / at_default));
+      const Place at = place_of_power(powers, wanted);
+      table.log_time(k, i) =
+          (1 - at.share) * grid.log_time(k, at.low) + at.share * grid.log_time(k, at.low + 1);
+      table.log_power(k, i) = std::max(wanted, powers(0));
+    }
+  }
 }
 
 }  // namespace
@@ -86,18 +103,12 @@ std::shared_ptr<const ParticleGrid> prior_grid(std::size_t count, std::string_vi
 ParticleTable tabulate(const ParticleGrid& grid, const Slice& slice, std::uint64_t seed) {
   const auto rows = grid.log_time.rows();
   const auto columns = static_cast<Eigen::Index>(slice.points.size());
-  ParticleTable table{ParticleRows::Zero(rows, columns), ParticleRows::Zero(rows, columns)};
-  Random random(seed);
-  for (Eigen::Index k = 0; k < rows; ++k) {
-    const LimitResponse response = draw_response(random);
-    for (Eigen::Index i = 1; i < columns; ++i) {
-      const double ratio = slice.points[static_cast<std::size_t>(i)].ratio;
-      const LogRatios ratios = slice.limits
-                                   ? at_limit(grid, k, response, ratio, slice.points.front().ratio)
-                                   : interpolate_at(grid, k, (ratio - kLowestClock) / kClockStep);
-      table.log_time(k, i) = ratios.time;
-      table.log_power(k, i) = ratios.power;
-    }
+  ParticleTable table{Eigen::ArrayXXd::Zero(rows, columns), Eigen::ArrayXXd::Zero(rows, columns)};
+  if (slice.limits) {
+    Random random(seed);
+    tabulate_limits(grid, slice, random, table);
+  } else {
+    tabulate_clocks(grid, slice, table);
   }
   return table;
 }

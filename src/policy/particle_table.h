@@ -26,17 +26,17 @@ struct ParticleGrid {
 
   explicit ParticleGrid(std::span<const Physics> particles);
 
-  ParticleRows log_time;
-  ParticleRows log_power;
+  Eigen::ArrayXXd log_time;
+  Eigen::ArrayXXd log_power;
 };
 
 // The grid of prior_particles(count, without_gpu), worked out once for all searches of a process.
 std::shared_ptr<const ParticleGrid> prior_grid(std::size_t count, std::string_view without_gpu);
 
-// The same at each point (columns) of a slice.
+// The same at each point of a slice: particles (rows) by points (columns).
 struct ParticleTable {
-  ParticleRows log_time;
-  ParticleRows log_power;
+  Eigen::ArrayXXd log_time;
+  Eigen::ArrayXXd log_power;
 };
 
 // Limits are turned into clocks through each particle's own power curve and a response of the board

@@ -42,7 +42,7 @@ class Posterior {
  private:
   struct Particles;  // those that still count, with their weights
   SeenBlocks sort_out(std::span<const Block> blocks) const;
-  Eigen::MatrixXd at_seen(const ParticleRows& table, const SeenBlocks& seen) const;
+  Eigen::MatrixXd at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const;
   Belief believe_point(Eigen::Index point, const Conditioning& time, const Conditioning& power,
                        const Particles& particles, const Objective& objective,
                        Watts default_power) const;

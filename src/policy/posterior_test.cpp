@@ -78,7 +78,7 @@ TEST(Conditioning, AgreesWithBruteForceOnASmallCase) {
     for (std::size_t point = 1; point < 4; ++point) {
       const BruteForce expected = brute_force(errors, point, 0.01);
       const auto at = static_cast<Eigen::Index>(point);
-      EXPECT_NEAR(conditioning.correction(at, k), expected.mean, 1e-6) << point;
+      EXPECT_NEAR(conditioning.corrections(at)(k), expected.mean, 1e-6) << point;
       EXPECT_NEAR(conditioning.variance(at), expected.variance, 1e-8) << point;
       likelihood[k] = expected.log_likelihood;
     }
