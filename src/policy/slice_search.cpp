@@ -27,7 +27,9 @@ constexpr double kWorthAMove = 0.002;
 // Nothing is done for less than this gain beyond two standard deviations.
 constexpr double kWorthDoing = 0.01;
 // How much the probability of keeping the bound weighs in a prospect.
+// Less where all points share a known level: a probe far below it teaches most about the slope.
 constexpr double kSafetyWeight = 0.7;
+constexpr double kOwnLevelSafetyWeight = 1;
 // No probe further below the lowest one so far, nor one that could cost more than this share of
 // what the job may lose.
 constexpr double kLongestJump = 0.65;
@@ -204,6 +206,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
   const bool limits = posterior_.slice().limits;
   const double floor = std::max(kLowestProbe, kLongestJump * view.lowest);
   const double least = limits ? kLimitExploreSafety : kExploreSafety;
+  const double weight = posterior_.slice().own_level ? kOwnLevelSafetyWeight : kSafetyWeight;
   std::size_t best = 0;
   double most = kWorthAWindow;
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -214,7 +217,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
       continue;
     const double gain =
         std::min(view.beliefs[settled].score, 1e3) - (belief.score - belief.score_sd);
-    const double prospect = std::pow(belief.safe, kSafetyWeight) * gain;
+    const double prospect = std::pow(belief.safe, weight) * gain;
     if (prospect > most) {
       most = prospect;
       best = i;
