@@ -113,8 +113,7 @@ int main(int argc, char** argv) {
   print_h200(h200);
   fmt::print(
       "\n## The form fitted to every measured workload\n\nPer GPU: voltage knee and slope, "
-      "static power, what the SM clock lets memory do, what memory draws, how far the limiter "
-      "goes; per workload "
+      "static power, what the SM clock lets memory do, what memory draws; per workload "
       "three numbers (share of waiting, compute against memory, watts of the core). Errors "
       "are medians over a workload's sweep, then over workloads.\n\n");
   std::fflush(stdout);
