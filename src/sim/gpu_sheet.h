@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A GPU model from its sheet gpus/NAME.toml: physics and identity. A new GPU is a new file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/gpu.h"
+#include "sim/gpu_physics.h"
+
+namespace hypermile {
+
+struct GpuSheet {
+  std::string key;           // "h200", as in sim:h200
+  std::string name;          // "NVIDIA H200", as NVML would say
+  std::string architecture;  // "hopper"
+  int sm_count = 0;
+  double memory_gib = 0;
+  int compute_major = 0, compute_minor = 0;
+  std::uint32_t pci_device_id = 0;  // NVML's pciDeviceId: device << 16 | vendor
+  GpuPhysics physics;
+
+  // What can be locked, descending, as NVML lists them.
+  std::vector<Mhz> sm_clocks() const;
+  std::vector<Mhz> memory_clocks() const;
+};
+
+// What a simulated card says of itself through Gpu. may_set is true.
+Capabilities capabilities_of(const GpuSheet& sheet);
+
+// Finds gpus/KEY.toml where data files lie. An unknown key is kUsage with the nearest names; a
+// broken file is kParse with file and line.
+Result<GpuSheet> load_gpu_sheet(std::string_view key);
+// From text; `file` is for messages, the key is its stem.
+Result<GpuSheet> parse_gpu_sheet(std::string_view text, const std::string& file);
+// Keys of the sheets that are there, sorted.
+std::vector<std::string> gpu_sheet_keys();
+
+}  // namespace hypermile
