@@ -112,8 +112,8 @@ Fault FaultScript::next(std::string_view function, std::optional<unsigned> gpu) 
   for (FaultItem& item : items_) {
     if (!matches(item, function, gpu)) continue;
     ++item.calls;
-    const bool due = item.calls >= item.first &&
-                     (item.calls <= item.last || item.action == Action::kLost);
+    const bool due =
+        item.calls >= item.first && (item.calls <= item.last || item.action == Action::kLost);
     if (!due) continue;
     switch (item.action) {
       case Action::kReturn:

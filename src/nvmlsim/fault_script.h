@@ -5,7 +5,8 @@
 // function asks before it does anything; calls are counted in each process on its own.
 //
 //   item   = FUNCTION[#GPU]:ACTION[@WHEN]      FUNCTION may be * for every call on a GPU
-//   ACTION = a return code | lost (15 for good) | hang | delay=20ms | ignore (a setter that succeeds
+//   ACTION = a return code | lost (15 for good) | hang | delay=20ms | ignore (a setter that
+//   succeeds
 //            and does nothing: the clock is never reached)
 //   WHEN   = 3 (the third call) | 3+ (from the third on) | 3-5; without it every call
 #pragma once

@@ -8,12 +8,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "nvmlsim/machine_state.h"
 #include "nvmlsim/shared_region.h"
+#include "sim/advance.h"
 
 namespace hypermile {
 

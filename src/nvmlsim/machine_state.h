@@ -66,9 +66,9 @@ struct GpuCell {
 
 struct MachineState {
   std::uint32_t gpu_count;
-  double speed;              // simulated seconds per second
-  std::int64_t origin_ns;    // CLOCK_MONOTONIC when the machine's time was 0
-  std::int64_t epoch_ns;     // the Unix time of that instant
+  double speed;            // simulated seconds per second
+  std::int64_t origin_ns;  // CLOCK_MONOTONIC when the machine's time was 0
+  std::int64_t epoch_ns;   // the Unix time of that instant
   GpuCell cells[kMostGpus];
 };
 static_assert(std::is_trivially_copyable_v<GpuRecord>);

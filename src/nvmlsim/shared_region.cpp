@@ -146,12 +146,11 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::map_existing(const RegionSpe
   std::unique_ptr<SharedRegion> region(new SharedRegion(memory, size));
   const Header& header = region->header();
   const std::string boot = boot_id();
-  const bool fits = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
-                    header.layout == spec.layout && header.header_size == sizeof(Header) &&
-                    header.size == size &&
-                    std::string_view(header.boot, ::strnlen(header.boot, sizeof header.boot)) ==
-                        boot &&
-                    spec.accepts(region->purpose());
+  const bool fits =
+      std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.layout == spec.layout &&
+      header.header_size == sizeof(Header) && header.size == size &&
+      std::string_view(header.boot, ::strnlen(header.boot, sizeof header.boot)) == boot &&
+      spec.accepts(region->purpose());
   if (!fits) return unfit;
   return region;
 }
@@ -160,8 +159,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::map_existing(const RegionSpe
 Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& spec) {
   const std::string path = fmt::format("{}.{}.new", spec.path, ::getpid());
   ::unlink(path.c_str());
-  const File file(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+  const File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) return system_error("cannot make " + path, errno);
   const std::size_t size = kPageSize + spec.payload_size;
   void* memory = MAP_FAILED;
