@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From what a person typed for --gpu to a Gpu that is ready to use: a real card behind a deadline,
-// or a replayed one. The only place where backends are chosen.
+// a simulated or a replayed one. The only place where backends are chosen.
 #pragma once
 
 #include <functional>
