@@ -137,8 +137,8 @@ TEST_F(StandInTest, AKilledJobLeavesTheGpu) {
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
 
   const auto idle = [&](const Sample& s) { return !busy(s); };
-  EXPECT_TRUE(gpu->processes().value().empty());
   EXPECT_TRUE(idle(read_until(*gpu, idle)));
+  EXPECT_TRUE(gpu->processes().value().empty());
 }
 
 TEST_F(StandInTest, TheGpuRefusesASecondJobAndNamesTheFirst) {
