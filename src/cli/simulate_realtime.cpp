@@ -192,4 +192,26 @@ Result<void> print_status(bool json, CommandContext& context) {
   return {};
 }
 
+bool wants_stand_in(const OptionValues& values) {
+  return values.flag("realtime") || values.flag("status");
+}
+
+Result<void> use_stand_in(const OptionValues& values, CommandContext& context) {
+  if (values.flag("status")) return print_status(values.flag("json"), context);
+  RealtimeJobOptions options;
+  options.workload = values.text("workload");
+  options.ticks = values.flag("ticks");
+  options.json = values.flag("json");
+  if (values.given("gpu")) options.gpu = values.text("gpu");
+  if (values.given("seconds")) options.length = values.duration("seconds");
+  if (values.given("iterations")) {
+    options.iterations = static_cast<std::uint64_t>(values.integer("iterations"));
+  }
+  if (options.json && options.ticks) {
+    return Error{ErrorCode::kUsage, "--ticks prints lines and --json one document",
+                 "leave one of them out"};
+  }
+  return run_realtime_job(options, context);
+}
+
 }  // namespace hypermile

@@ -31,4 +31,8 @@ Result<void> run_realtime_job(const RealtimeJobOptions& options, CommandContext&
 // The GPUs with their locks, limits, clocks and power.
 Result<void> print_status(bool json, CommandContext& context);
 
+// What --realtime and --status of a command line ask for; simulate hands over when one is given.
+bool wants_stand_in(const OptionValues& values);
+Result<void> use_stand_in(const OptionValues& values, CommandContext& context);
+
 }  // namespace hypermile
