@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that clients call and expect to be refused: the stand-in has no MIG, no ECC, no fans
-// and no application clocks. A function that is not exported at all is one nobody was seen to need.
+// Functions that clients call and expect to be refused: the stand-in never has MIG on, and it has
+// no ECC, no fans and no application clocks. A function that is not exported at all is one nobody
+// was seen to need.
 #include "nvmlsim/stand_in.h"
 
 using namespace hypermile;
@@ -15,8 +16,16 @@ nvml::Return refuse(const char* function, nvml::Device device) {
 
 }  // namespace
 
-NVML_EXPORT nvml::Return nvmlDeviceGetMigMode(nvml::Device device, unsigned*, unsigned*) {
-  return refuse(__func__, device);
+// Cards that could be divided say that they are not.
+NVML_EXPORT nvml::Return nvmlDeviceGetMigMode(nvml::Device device, unsigned* now,
+                                              unsigned* pending) {
+  return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
+    const GpuFacts& facts = here.facts(gpu);
+    if (facts.compute_major < 8 || facts.compute_minor != 0) return nvml::kNotSupported;
+    if (now == nullptr) return nvml::kInvalidArgument;
+    *now = 0;
+    return give(pending, 0U);
+  });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetMaxMigDeviceCount(nvml::Device device, unsigned* count) {

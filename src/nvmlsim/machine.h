@@ -20,14 +20,15 @@
 namespace hypermile {
 
 struct MachineOptions {
-  std::string state_file = "/dev/shm/hypermile-sim";
+  std::string state_file = {};
   // Names of GPU sheets and the speed. What is not given is taken from a machine that is there, or
   // is one rtx3080ti in real time. A machine that differs from what is given is replaced.
   std::vector<std::string> gpus = {};
   std::optional<double> speed = {};
 };
 
-// From HYPERMILE_SIM_STATE, HYPERMILE_SIM_GPUS and HYPERMILE_SIM_SPEED; kUsage names the variable.
+// From HYPERMILE_SIM_STATE (else /dev/shm/hypermile-sim, or /tmp where there is no /dev/shm),
+// HYPERMILE_SIM_GPUS and HYPERMILE_SIM_SPEED; kUsage names the variable.
 Result<MachineOptions> machine_options_from_environment();
 
 // One GPU at one instant.

@@ -3,6 +3,7 @@
 // How a Machine comes to be: what the environment asks for, and the first state of its GPUs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -115,11 +116,17 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+std::string default_state_file() {
+  const char* folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  return std::string(folder) + "/hypermile-sim";
+}
+
 }  // namespace
 
 Result<MachineOptions> machine_options_from_environment() {
   MachineOptions options;
-  if (const char* path = variable("HYPERMILE_SIM_STATE")) options.state_file = path;
+  const char* path = variable("HYPERMILE_SIM_STATE");
+  options.state_file = path != nullptr ? path : default_state_file();
   if (const char* gpus = variable("HYPERMILE_SIM_GPUS")) {
     std::string_view rest = gpus;
     while (!rest.empty()) {

@@ -158,6 +158,22 @@ TEST_F(StandInTest, TheGpuRefusesASecondJobAndNamesTheFirst) {
   EXPECT_NE(second.error().message.find(std::to_string(child)), std::string::npos);
 }
 
+TEST_F(StandInTest, AnIdleCardThatNobodyLooksAtSleepsAndItsEnergyGoesOn) {
+  ::setenv("HYPERMILE_SIM_SPEED", "1000", 1);
+  const auto card = machine();
+  const GpuView before = card->look(0).value();
+  clock_->sleep_for(milliseconds(800));  // more than the ten minutes that are simulated
+
+  const GpuView after = card->look(0).value();
+
+  const auto energy = [](const GpuView& v) {
+    return v.record.sim.sensors.shown_energy_j + v.record.slept_j;
+  };
+  const double mean = (energy(after) - energy(before)) / (after.time_s - before.time_s);
+  EXPECT_GT(after.record.slept_s, 0);
+  EXPECT_NEAR(mean, after.now.power.value(), 0.05 * after.now.power.value());
+}
+
 class UnprivilegedTest : public StandInTest {
  protected:
   void SetUp() override {
