@@ -9,17 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <fstream>
+#include <thread>
 
 namespace hypermile {
 namespace {
 
 constexpr char kMagic[8] = {'h', 'y', 'm', 'i', 's', 'i', 'm', '1'};
 constexpr int kLockTries = 500;  // of 10 ms
-constexpr time_t kLockSeconds = 5;
+constexpr auto kLockPatience = std::chrono::seconds(5);
+constexpr auto kFirstPause = std::chrono::microseconds(20);
+constexpr auto kLongestPause = std::chrono::microseconds(1000);
 constexpr std::size_t kPageSize = 4096;
 
 class File {
@@ -195,17 +199,24 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   return region;
 }
 
+// Tries and waits, rather than a timed lock: the deadline is on the monotonic clock, and the thread
+// sanitizers of gcc 12 and clang 14 follow a dead holder's lock through trylock and lose it through
+// the timed locks. The lock is held for microseconds, so the first pauses are short.
 Result<SharedRegion::Lock> SharedRegion::lock() {
-  timespec until{};
-  ::clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += kLockSeconds;
-  const int error = pthread_mutex_timedlock(&header().mutex, &until);
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  auto pause = kFirstPause;
+  int error = pthread_mutex_trylock(&header().mutex);
+  while (error == EBUSY && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+    error = pthread_mutex_trylock(&header().mutex);
+  }
   if (error == EOWNERDEAD) {
     pthread_mutex_consistent(&header().mutex);
     return Lock(*this);
   }
   if (error == 0) return Lock(*this);
-  return Error{error == ETIMEDOUT ? ErrorCode::kTimeout : ErrorCode::kIo,
+  return Error{error == EBUSY ? ErrorCode::kTimeout : ErrorCode::kIo,
                fmt::format("the simulated GPUs are locked: {}", std::strerror(error)),
                "end the process that holds them, or remove the state file"};
 }
