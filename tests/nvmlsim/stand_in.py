@@ -48,7 +48,7 @@ def status():
 class Job:
     """A process that trains on the stand-in; step() returns when its next iteration is over."""
 
-    def __init__(self, workload="resnet50", gpu=0, seconds="1h"):
+    def __init__(self, workload="resnet50", gpu=0, seconds="1000h"):
         self.process = subprocess.Popen(
             [HYPERMILE, "simulate", "--realtime", "--ticks", "--seconds", seconds,
              "--workload", workload, "--gpu", str(gpu)],
@@ -58,8 +58,8 @@ class Job:
     def step(self):
         """The simulated seconds since the job's start."""
         line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the job ended with status {self.process.wait()}")
+        if not line[:1].isdigit():  # its summary, or nothing
+            raise RuntimeError(f"the job ended with status {self.process.wait()}: {line.strip()}")
         return float(line.split()[1])
 
     def steps(self, count):
