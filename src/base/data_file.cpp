@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/data_file.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
 namespace hypermile {
+namespace {
+
+constexpr int kMostLevels = 6;
+
+// The program, or the shared library that this code was linked into: another program's process may
+// have loaded it.
+std::string own_file() {
+  Dl_info info{};
+  static const char kMarker = 0;
+  if (dladdr(&kMarker, &info) != 0 && info.dli_fname != nullptr &&
+      std::string_view(info.dli_fname).find(".so") != std::string_view::npos) {
+    return info.dli_fname;
+  }
+  return "/proc/self/exe";
+}
+
+}  // namespace
 
 Result<std::string> find_data_file(std::string_view relative) {
   namespace fs = std::filesystem;
   std::vector<fs::path> roots;
   if (const char* data = std::getenv("HYPERMILE_DATA")) roots.emplace_back(data);
   std::error_code problem;
-  const fs::path program = fs::read_symlink("/proc/self/exe", problem);
-  if (!problem) {
-    const fs::path folder = program.parent_path();
-    roots.push_back(folder.parent_path() / "share" / "hypermile");
-    // build/bin, and build/PRESET/bin for other presets.
-    roots.push_back(folder.parent_path().parent_path());
-    roots.push_back(folder.parent_path().parent_path().parent_path());
+  // Above build/PRESET/bin/PROGRAM or build/PRESET/lib/nvmlsim/LIBRARY lies the source tree; beside
+  // an installed PREFIX/bin or PREFIX/lib/… lies PREFIX/share.
+  fs::path folder = fs::weakly_canonical(own_file(), problem);
+  for (int level = 0; level < kMostLevels && folder.has_relative_path(); ++level) {
+    folder = folder.parent_path();
+    roots.push_back(folder / "share" / "hypermile");
+    roots.push_back(folder);
   }
   for (const fs::path& root : roots) {
     const fs::path path = root / relative;

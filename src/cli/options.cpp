@@ -14,14 +14,23 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor demo evaluate",
+    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor",
+    {"gpu", kText, "G", "", "doctor monitor simulate",
      "which GPU: index, UUID, PCI address, or replay:FILE#gpu/workload[/phase]; without it every "
      "GPU "
      "(doctor) or the first one visible to CUDA (monitor)"},
-    {"seconds", kDuration, "N", "", "monitor",
-     "stop after this long; without it monitor runs until interrupted"},
+    {"workload", kList, "W[,W…]", "resnet50", "simulate",
+     "simulated jobs by the names of their files in workloads/, or 'all'"},
+    {"realtime", kFlag, "", "false", "simulate",
+     "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
+    {"ticks", kFlag, "", "false", "simulate",
+     "with --realtime: a line \"N SECONDS\" as each iteration ends"},
+    {"status", kFlag, "", "false", "simulate",
+     "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
+    {"seconds", kDuration, "N", "", "monitor simulate",
+     "stop after this long; without it monitor runs until interrupted, and simulate --realtime for "
+     "10s"},
     {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
@@ -35,7 +44,7 @@ constexpr OptionSpec kTable[] = {
     {"host-watts", kNumber, "W", "0", "evaluate",
      "what the rest of the node draws while the job runs"},
     {"power-budget", kNumber, "W", "", "evaluate", "mean power the kept Setting may not exceed"},
-    {"iterations", kInteger, "N", "5000", "evaluate", "length of the job"},
+    {"iterations", kInteger, "N", "5000", "evaluate simulate", "length of the job"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's time"},
     {"power-noise", kFraction, "X", "1%", "evaluate",

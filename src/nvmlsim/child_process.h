@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests of what happens between processes: runs a function in a forked child.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace hypermile {
+
+// Ends the child with what `body` returns. No destructor and no exit handler of the test runs.
+template <class Body>
+pid_t start_child(Body body) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(body());
+  return pid;
+}
+
+// The child's exit status, or 128 plus the signal that ended it.
+inline int wait_for(pid_t pid) {
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+template <class Body>
+int in_child(Body body) {
+  return wait_for(start_child(body));
+}
+
+}  // namespace hypermile

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvmlsim/machine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "nvmlsim/process_life.h"
+#include "sim/advance.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kLeaseSeconds = 2;        // without a sign of life, in real time
+constexpr double kAfterlifeSeconds = 0.1;  // queued work of a process that was killed
+// An idle card that nobody looked at is simulated this far, and then it sleeps.
+constexpr double kIdleDetailSeconds = 600;
+constexpr std::int64_t kWallClockStepNs = 5'000'000;
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+void release(GpuRecord& record, const GpuPhysics& physics) {
+  stop_job(record.sim, physics);
+  record.job.present = false;
+}
+
+void catch_up(GpuRecord& record, const GpuPhysics& physics, double machine_s, double speed) {
+  const double target = machine_s - record.slept_s;
+  JobSlot& job = record.job;
+  if (job.present) {
+    if (!process_lives(job.pid, job.pid_started)) {
+      const double end = std::max(record.sim.now_s, job.beat_s + kAfterlifeSeconds * speed);
+      job.lease_s = std::min(job.lease_s, end);
+    }
+    advance(record.sim, physics, &job.load, Seconds(std::min(target, job.lease_s)));
+    if (target < job.lease_s) return;
+    release(record, physics);
+  }
+  const double detailed = std::min(target, record.sim.now_s + kIdleDetailSeconds);
+  advance(record.sim, physics, nullptr, Seconds(detailed));
+  if (detailed < target) {
+    record.slept_s += target - detailed;
+    record.slept_j += (target - detailed) * view(record.sim, physics, nullptr).power.value();
+  }
+}
+
+}  // namespace
+
+double Machine::now_s() const {
+  const std::int64_t elapsed = clock_ns(CLOCK_MONOTONIC) - state().origin_ns;
+  return static_cast<double>(elapsed) * 1e-9 * state().speed;
+}
+
+std::uint64_t Machine::unix_us(const GpuRecord& record, double gpu_time_s) const {
+  // One fixed offset gives a sample the same time whenever it is asked for, until somebody sets the
+  // wall clock.
+  const std::int64_t epoch_now =
+      clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + state().origin_ns;
+  const bool stepped = std::abs(epoch_now - state().epoch_ns) > kWallClockStepNs;
+  const std::int64_t epoch = stepped ? epoch_now : state().epoch_ns;
+  const double since_origin = (gpu_time_s + record.slept_s) / state().speed;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(
+      0, epoch / 1000 + static_cast<std::int64_t>(std::llround(since_origin * 1e6))));
+}
+
+template <class Change>
+Result<GpuView> Machine::update(unsigned gpu, Change change) {
+  GpuCell& cell = state().cells[gpu];
+  GpuView result;
+  {
+    ASSIGN_OR_RETURN(const auto lock, region_->lock());
+    const std::uint32_t current = cell.current.load(std::memory_order_acquire) & 1U;
+    GpuRecord& next = cell.records[current ^ 1U];
+    next = cell.records[current];
+    result.time_s = now_s();
+    catch_up(next, cell.physics, result.time_s, state().speed);
+    RETURN_IF_ERROR(change(next));
+    cell.current.store(current ^ 1U, std::memory_order_release);
+    result.record = next;
+  }
+  const JobSlot& job = result.record.job;
+  result.now = view(result.record.sim, cell.physics, job.present ? &job.load : nullptr);
+  return result;
+}
+
+Result<GpuView> Machine::look(unsigned gpu) {
+  return update(gpu, [](GpuRecord&) { return Result<void>(); });
+}
+
+Result<void> Machine::request_knob(unsigned gpu, Knob knob, std::optional<double> value,
+                                   const std::function<void(GpuRecord&)>& note) {
+  Seconds blocked(0);
+  RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
+    blocked = request(record.sim, physics(gpu), knob, value);
+    note(record);
+    return Result<void>();
+  }));
+  const double seconds = std::clamp(blocked.value() / speed(), 0.0, 1.0);
+  ::usleep(static_cast<useconds_t>(seconds * 1e6));
+  return {};
+}
+
+Result<void> Machine::set_persistence(unsigned gpu, bool on) {
+  RETURN_IF_ERROR(update(gpu, [on](GpuRecord& record) {
+    record.persistence = on;
+    return Result<void>();
+  }));
+  return {};
+}
+
+Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
+  RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) -> Result<void> {
+    JobSlot& job = record.job;
+    if (job.present && job.pid != ::getpid()) {
+      return Error{ErrorCode::kBusy,
+                   fmt::format("process {} already trains on GPU {}", job.pid, gpu),
+                   "a simulated GPU runs one job: wait for its end, or choose another with --gpu"};
+    }
+    if (job.present) release(record, physics(gpu));
+    job.present = true;
+    job.pid = ::getpid();
+    job.pid_started = own_start_time();
+    job.beat_s = record.sim.now_s;
+    job.lease_s = job.beat_s + kLeaseSeconds * speed();
+    job.memory_bytes = std::min(request.memory_bytes, facts(gpu).memory_bytes);
+    job.load = request.load;
+    hypermile::start_job(record.sim, physics(gpu), job.load);
+    return {};
+  }));
+  return {};
+}
+
+Result<GpuView> Machine::beat(unsigned gpu) {
+  return update(gpu, [&](GpuRecord& record) -> Result<void> {
+    JobSlot& job = record.job;
+    if (!job.present || job.pid != ::getpid()) {
+      return Error{ErrorCode::kNotFound, "the GPU gave this job up: it stood still for too long"};
+    }
+    job.beat_s = record.sim.now_s;
+    job.lease_s = job.beat_s + kLeaseSeconds * speed();
+    return {};
+  });
+}
+
+Result<void> Machine::end_job(unsigned gpu) {
+  RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
+    if (record.job.present && record.job.pid == ::getpid()) release(record, physics(gpu));
+    return Result<void>();
+  }));
+  return {};
+}
+
+}  // namespace hypermile

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies in the stand-in's shared memory: for each GPU what it is, and twice what changes about
+// it. Plain data only. A change is made on the copy that is not current and becomes visible by one
+// store, so a process killed at any instant leaves a GPU as it was before or after the change.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "gpu/nvml/nvml_abi.h"
+#include "sim/load.h"
+#include "sim/sim_state.h"
+
+namespace hypermile {
+
+inline constexpr std::uint32_t kMostGpus = 16;
+// Part of the file's identity: raise it when the meaning changes and the size does not.
+inline constexpr std::uint32_t kMachineLayout = 1;
+
+struct GpuFacts {
+  char name[96];
+  char uuid[48];
+  char serial[32];
+  std::uint32_t bus;  // of PCI domain 0, device 0
+  std::uint32_t pci_device_id;
+  std::uint32_t architecture;  // NVML's number
+  std::uint32_t cores;         // CUDA cores
+  std::int32_t compute_major, compute_minor;
+  std::uint64_t memory_bytes;
+};
+
+// What a client asked for; a high of 0 means not locked.
+struct ClockLock {
+  std::uint32_t low = 0, high = 0;
+};
+
+// The process that trains on a GPU. Its work counts until `lease_s`, which it keeps moving ahead;
+// a process that is gone or stands still so leaves the GPU idle.
+struct JobSlot {
+  bool present = false;
+  std::int32_t pid = 0;
+  std::uint64_t pid_started = 0;  // in clock ticks since boot: pids are used again
+  double beat_s = 0;              // the last sign of life, on the GPU's time axis
+  double lease_s = 0;
+  std::uint64_t memory_bytes = 0;
+  Load load = {};
+};
+
+struct GpuRecord {
+  SimGpuState sim = {};
+  JobSlot job = {};
+  ClockLock sm_lock = {}, memory_lock = {};
+  bool persistence = false;
+  // An idle card that nobody looks at is not simulated: the time and energy left out.
+  double slept_s = 0, slept_j = 0;
+};
+
+struct GpuCell {
+  GpuFacts facts;
+  GpuPhysics physics;
+  std::atomic<std::uint32_t> current;  // 0 or 1, see records
+  GpuRecord records[2];
+};
+
+struct MachineState {
+  std::uint32_t gpu_count;
+  double speed;            // simulated seconds per second
+  std::int64_t origin_ns;  // CLOCK_MONOTONIC when the machine's time was 0
+  std::int64_t epoch_ns;   // the Unix time of that instant
+  GpuCell cells[kMostGpus];
+};
+static_assert(std::is_trivially_copyable_v<GpuRecord>);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace hypermile
