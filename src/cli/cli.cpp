@@ -16,7 +16,7 @@ namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kEvaluateCommand,
-                                    &kDemoCommand};
+                                    &kSimulateCommand, &kDemoCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -42,5 +42,6 @@ extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kSimulateCommand;
 
 }  // namespace hypermile

@@ -9,6 +9,7 @@
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
 #include "sim/replay_gpu.h"
+#include "sim/sim_gpu.h"
 #include "sweep/curve.h"
 
 namespace hypermile {
@@ -16,6 +17,7 @@ namespace {
 
 // The first call of a driver that sleeps (no persistence mode) takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
+constexpr const char* kSimulatedJob = "resnet50";
 
 Result<OpenedGpu> open_real(const GpuIdentity& identity, Clock& clock) {
   ASSIGN_OR_RETURN(auto gpu, open_gpu_with_deadlines(identity.uuid, clock, {}));
@@ -31,6 +33,18 @@ Result<OpenedGpu> open_replayed(const ReplayedGpu& name, Clock& clock, std::uint
   options.seed = seed;
   auto gpu = std::make_unique<ReplayGpu>(*curve, clock, options);
   ReplayGpu* job = gpu.get();
+  return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
+}
+
+// A simulated card under an endless job, so that there is something to see.
+Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::uint64_t seed) {
+  ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet(name.model));
+  ASSIGN_OR_RETURN(const Workload workload, load_workload(kSimulatedJob));
+  SimGpuOptions options;
+  options.seed = seed;
+  auto gpu = std::make_unique<SimGpu>(sheet, clock, options);
+  SimGpu* job = gpu.get();
+  job->start(workload);
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
@@ -51,9 +65,8 @@ Result<OpenedGpu> open_named_gpu(const std::string& name, Clock& clock, std::uin
   if (const auto* replayed = std::get_if<ReplayedGpu>(&parsed)) {
     return open_replayed(*replayed, clock, seed);
   }
-  if (std::holds_alternative<SimulatedGpu>(parsed)) {
-    return Error{ErrorCode::kUnsupported, fmt::format("{}: this version has no simulator", name),
-                 "replay a measured sweep with replay:FILE#gpu/workload"};
+  if (const auto* simulated = std::get_if<SimulatedGpu>(&parsed)) {
+    return open_simulated(*simulated, clock, seed);
   }
   ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   ASSIGN_OR_RETURN(const GpuIdentity identity, resolve_gpu(parsed, machine.gpus));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From what a person typed for --gpu to a Gpu that is ready to use: a real card behind a deadline,
-// or a replayed one. The only place where backends are chosen.
+// a simulated or a replayed one. The only place where backends are chosen.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace hypermile {
 
 struct OpenedGpu {
   std::unique_ptr<Gpu> gpu;
-  // How far the job has come, where the backend itself knows (a replayed one does).
+  // How far the job has come, where the backend itself knows (replayed and simulated ones do).
   std::function<double()> iterations;
 };
 
