@@ -17,7 +17,7 @@ namespace {
 
 // The first call of a driver that sleeps (no persistence mode) takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
-constexpr const char* kSimulatedJob = "resnet50";
+constexpr const char* kDefaultWorkload = "resnet50";
 
 Result<OpenedGpu> open_real(const GpuIdentity& identity, Clock& clock) {
   ASSIGN_OR_RETURN(auto gpu, open_gpu_with_deadlines(identity.uuid, clock, {}));
@@ -36,15 +36,15 @@ Result<OpenedGpu> open_replayed(const ReplayedGpu& name, Clock& clock, std::uint
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
-// A simulated card under an endless job, so that there is something to see.
+// Under a job from the start, so that there is something to see.
 Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::uint64_t seed) {
-  ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet(name.model));
-  ASSIGN_OR_RETURN(const Workload workload, load_workload(kSimulatedJob));
+  ASSIGN_OR_RETURN(GpuSheet sheet, load_gpu_sheet(name.model));
+  ASSIGN_OR_RETURN(const Workload workload, load_workload(kDefaultWorkload));
   SimGpuOptions options;
   options.seed = seed;
-  auto gpu = std::make_unique<SimGpu>(sheet, clock, options);
+  auto gpu = std::make_unique<SimGpu>(std::move(sheet), clock, options);
+  gpu->start(workload);
   SimGpu* job = gpu.get();
-  job->start(workload);
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 

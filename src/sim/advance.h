@@ -50,7 +50,6 @@ Seconds request(SimGpuState& state, const GpuPhysics& gpu, Knob knob, std::optio
 // The state between events, as of now_s.
 struct SimView {
   double iterations = 0;  // training iterations, whole and part
-  double job_share = 0;   // of the unit in hand
   Totals totals;          // up to now, true values
   Mhz sm_reported, sm_true, memory;
   Watts power;  // true

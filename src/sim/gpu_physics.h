@@ -19,9 +19,10 @@ inline constexpr std::size_t kMaxMemoryGears = 8;
 inline constexpr std::size_t kMaxBandwidthPoints = 8;
 
 struct ClockRanges {
-  Mhz sm_min, sm_max, sm_step;                   // what may be locked
-  Mhz sm_boost;                                  // where the unlocked default runs under load
-  Mhz sm_idle;                                   // without a job
+  Mhz sm_min, sm_max, sm_step;        // what may be locked
+  Mhz sm_boost;                       // where the unlocked default runs under load
+  Mhz sm_idle;                        // without a job
+  double boost_degrees_per_step = 0;  // unlocked: a step less for so many °C above 50; 0: none
   std::array<Mhz, kMaxMemoryGears> memory = {};  // descending
   std::uint32_t memory_count = 0;
   Mhz memory_default;  // the gear CUDA runs in, which need not be the highest
@@ -77,12 +78,14 @@ struct ThermalModel {
 
 // Trims the SM clock by steps to hold an average of power below the limit.
 struct LimiterModel {
-  Seconds period;          // between decisions
-  Seconds averaging;       // time constant of the power it looks at
-  double target = 1;       // share of the limit that it steers to
-  double down_gain = 0.5;  // of the excess, in steps of the clock list
-  // Some boards also hold down an estimate from pipe activity alone, blind to the data: this many
-  // W per MHz at full pipes (v² counted), against the same limit. 0: none.
+  Seconds period;      // between decisions
+  Seconds averaging;   // time constant of the power it looks at
+  double target = 1;   // share of the limit that it steers to
+  double gain = 0.5;   // of the excess that one decision takes away
+  double hunting = 0;  // relative error of the power it believes in, each decision near the limit
+  // Some boards also hold down an estimate from tensor pipe activity alone, blind to the data:
+  // utilisation × (base + per MHz · f·v²), against the same limit. 0: none.
+  Watts estimate_base;
   double estimate_watts_per_mhz = 0;
 };
 

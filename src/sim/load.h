@@ -33,7 +33,7 @@ struct PartWork {
   double bytes = 0;               // to and from DRAM
   double compute_efficiency = 1;  // of the peak rate, when nothing else binds
   double memory_efficiency = 1;   // of the peak bandwidth, when nothing else binds
-  // Switching activity of the busy compute pipes: 1 for random data, about 0.35 for zeros.
+  // Switching activity of the busy compute pipes: 1 for random data, about 0.2 for zeros.
   double activity = 1;
   double launches = 0;      // kernels started
   Seconds launch_gap = {};  // per launch, what the GPU stands still for it

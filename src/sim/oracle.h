@@ -26,11 +26,11 @@ struct SteadyState {
 // `setting` must be one the sheet allows; what it leaves open is the driver's default. `card`
 // defaults to the sheet's typical card.
 SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
-                         const CardTraits& card = {});
+                         const CardTraits& card = {}, const Effects& effects = {});
 
 // steady_state() at the default and at every Setting of the grid that the Curve's rules allow.
 // `knobs` empty: SM clocks alone.
 Curve true_curve(const GpuSheet& sheet, const Workload& workload, const std::vector<Knob>& knobs,
-                 const CardTraits& card = {});
+                 const CardTraits& card = {}, const Effects& effects = {});
 
 }  // namespace hypermile

@@ -59,9 +59,28 @@ struct JobPosition {
   double done = 0;               // of the unit, at the segment's start (0..1)
   double unit_start_s = 0;
   double iteration_start_s = 0;
+  double iteration_s = 0;  // how long the iteration would take at the clocks it began with
   std::uint64_t train_iterations = 0;                     // whole ones
   std::uint64_t all_iterations = 0;                       // of every phase
   std::array<std::uint64_t, kMaxPhases> next_visit = {};  // train_iterations at which it is due
+};
+
+// How one part (or a whole iteration, blended) runs at given clocks; see physics.h.
+struct PartRate {
+  double wait_s = 0, busy_s = 0;    // of one run with work factor 1; only busy_s follows the factor
+  double busy_w = 0, wait_w = 0;    // without leakage
+  double busy_v2 = 1, wait_v2 = 1;  // voltage², for the leakage
+  double estimate_w = 0;            // while busy, as an activity-based limiter sees it
+  double dram = 0, fp64 = 0, fp32 = 0, tensor = 0;  // shares of peak while busy
+  double sm_true_mhz = 0;
+};
+
+// Rates of the phase in hand, kept until a clock changes.
+struct RateCache {
+  std::uint32_t phase = 0;
+  std::uint32_t valid = 0;  // bit per part; bit kMaxParts for the whole iteration
+  double sm_mhz = 0, memory_mhz = 0;
+  std::array<PartRate, kMaxParts + 1> rates = {};
 };
 
 // Rates that hold from `start_s` to the next event.
@@ -86,10 +105,10 @@ struct Totals {
 
 struct LimiterState {
   double next_s = 0;
-  double seen_w = 0;  // averaged power
+  double before_s = 0, before_j = 0;  // at the last decision
+  double seen_w = 0;                  // averaged power
   double seen_estimate_w = 0;
-  double trim_mhz = 0;    // below the ceiling; a multiple of the step
-  std::int32_t calm = 0;  // decisions since the last trim
+  double trim_mhz = 0;  // below the ceiling; a multiple of the step
   bool power_capped = false, thermal = false;
 };
 
@@ -104,7 +123,7 @@ struct HistoryEntry {
 struct SensorState {
   double next_power_s = 0, power_window_from_s = 0, next_energy_s = 0, next_utilization_s = 0,
          next_history_s = 0;
-  double window_energy_j = 0;  // true energy when the power window opened
+  double window_from_s = 0, window_energy_j = 0;  // when the power window opened, true energy then
   double shown_power_w = 0;
   std::optional<double> shown_average_w = {};
   double shown_energy_j = 0;  // whole millijoules
@@ -117,7 +136,8 @@ struct SensorState {
   std::uint64_t history_count = 0;  // ever written; the newest is at (count − 1) % size
 };
 
-// Starts of training iterations, the newest 256, for whoever did not watch while they happened.
+// Starts of finished training iterations, the newest 256, for whoever did not watch while they
+// happened.
 inline constexpr std::size_t kTickRing = 256;
 struct TickState {
   std::array<double, kTickRing> start_s = {};
@@ -136,12 +156,14 @@ struct SimGpuState {
   double memory_stall_until_s = 0;
 
   double die_c = 0, sink_c = 0;
+  double leakage_w = 0;  // at v = 1 and the die's temperature, renewed with it
   // Two-level iteration times: whether the job is in its slow level, and until when.
   bool slow_level = false;
   double level_until_s = 0;
 
   JobPosition job = {};
   Segment segment = {};
+  RateCache cache = {};
   Totals totals = {};  // at segment.start_s
   LimiterState limiter = {};
   SensorState sensors = {};

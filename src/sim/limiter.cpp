@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/limiter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/physics.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kBoostFullTemperature = 50;  // °C; the boost clock falls above this
+// The limiter's own errors only show near the limit; below this share of it nothing is drawn.
+constexpr double kNearLimit = 0.8;
+
+void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
+  const ThermalModel& thermal = gpu.thermal;
+  LimiterState& limiter = state.limiter;
+  const double now = state.segment.start_s;
+  const double span = now - limiter.before_s;
+  if (span <= 0) return;
+  const double power = (state.totals.energy_j - limiter.before_j) / span;
+  limiter.before_s = now;
+  limiter.before_j = state.totals.energy_j;
+  const double rise = thermal.degrees_per_watt * state.card.cooling * power;
+  const double slow = thermal.sink_share * state.effects.thermal_memory;
+  const double sink = thermal.ambient.value() + rise * slow;
+  state.sink_c += (sink - state.sink_c) * span / (thermal.sink_time.value() + span);
+  const double die = state.sink_c + rise * (1 - thermal.sink_share);
+  state.die_c += (die - state.die_c) * span / (thermal.die_time.value() + span);
+  state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
+}
+
+// How much power one step of the clock list is worth here: power goes about as f·v², and the
+// limiter cannot know how much of it is dynamic.
+double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double clock) {
+  const double relative = gpu.clocks.sm_step.value() / clock;
+  return std::max(0.5, 2.0 * relative * state.limiter.seen_w);
+}
+
+}  // namespace
+
+double sm_ceiling(const SimGpuState& state, const GpuPhysics& gpu) {
+  if (state.in_force.sm_clock) return state.in_force.sm_clock->value();
+  const ClockRanges& clocks = gpu.clocks;
+  if (clocks.boost_degrees_per_step <= 0 || state.die_c <= kBoostFullTemperature) {
+    return clocks.sm_boost.value();
+  }
+  const double steps =
+      std::floor((state.die_c - kBoostFullTemperature) / clocks.boost_degrees_per_step);
+  return std::max(clocks.sm_min.value(), clocks.sm_boost.value() - steps * clocks.sm_step.value());
+}
+
+double sm_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+  return std::max(gpu.clocks.sm_min.value(), sm_ceiling(state, gpu) - state.limiter.trim_mhz);
+}
+
+double limit_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+  return state.in_force.power_limit.value_or(gpu.limit.normal).value();
+}
+
+void limiter_sees(SimGpuState& state, const GpuPhysics& gpu, double span_s) {
+  LimiterState& limiter = state.limiter;
+  const double keep = std::exp(-span_s / gpu.limiter.averaging.value());
+  limiter.seen_w = state.segment.power_w + (limiter.seen_w - state.segment.power_w) * keep;
+  limiter.seen_estimate_w =
+      state.segment.estimate_w + (limiter.seen_estimate_w - state.segment.estimate_w) * keep;
+}
+
+bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
+  LimiterState& limiter = state.limiter;
+  limiter.next_s += gpu.limiter.period.value();
+  const double before = sm_in_force(state, gpu);
+  renew_heat(state, gpu);
+  const double limit = limit_in_force(state, gpu);
+  const double target = limit * gpu.limiter.target;
+  double seen = std::max(limiter.seen_w, limiter.seen_estimate_w);
+  const bool near = seen > kNearLimit * target;
+  if (limiter.trim_mhz <= 0 && !near && state.die_c < gpu.thermal.slowdown.value()) {
+    limiter.power_capped = limiter.thermal = false;
+    return sm_in_force(state, gpu) != before;
+  }
+  const double hunting = gpu.limiter.hunting * state.effects.limiter_hunting;
+  if (hunting > 0) seen += hunting * limit * state.random.gaussian();
+  const double step = gpu.clocks.sm_step.value();
+  const double per_step = watts_per_step(state, gpu, before);
+  const double excess = seen - target;
+  double steps = gpu.limiter.gain * excess / per_step;
+  if (excess > 0) {
+    steps = std::ceil(steps);
+  } else {
+    // Releases only as far as it will not have to take back at once.
+    steps = -std::floor(gpu.limiter.gain * std::max(0.0, -excess / per_step - 1) + 0.5);
+  }
+  limiter.thermal = state.die_c >= gpu.thermal.slowdown.value();
+  if (limiter.thermal) steps = std::max(steps, 1.0);
+  const double room = sm_ceiling(state, gpu) - gpu.clocks.sm_min.value();
+  limiter.trim_mhz = std::clamp(limiter.trim_mhz + steps * step, 0.0, std::max(0.0, room));
+  limiter.power_capped = limiter.trim_mhz > 0 && !limiter.thermal;
+  return sm_in_force(state, gpu) != before;
+}
+
+void limiter_keeps_clock(SimGpuState& state, double old_ceiling, double new_ceiling) {
+  const double clock = old_ceiling - state.limiter.trim_mhz;
+  state.limiter.trim_mhz = std::max(0.0, new_ceiling - clock);
+  // A higher ceiling does not find a limiter that waits for it: what was trimmed below the old
+  // ceiling stays trimmed, what was not is free.
+  if (new_ceiling > old_ceiling && clock >= old_ceiling) state.limiter.trim_mhz = 0;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/oracle.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/physics.h"
+
+namespace hypermile {
+namespace {
+
+// Parts of iterations much longer than the limiter's memory get a clock of their own.
+constexpr double kLongAgainstLimiter = 8;
+constexpr Watts kLimitStep = Watts(25);
+constexpr double kLowestShare = 0.4;  // of the default SM clock, as in every Curve
+
+struct Point {
+  double time_s = 0, energy_j = 0, clock_s = 0;  // clock_s: clock × time
+  bool capped = false;
+};
+
+class Steady {
+ public:
+  Steady(const GpuPhysics& gpu, const Load& load, const Setting& setting, const CardTraits& card,
+         const Effects& effects)
+      : gpu_(gpu), load_(load), card_(card), effects_(effects) {
+    memory_ = setting.memory_clock.value_or(gpu.clocks.memory_default).value();
+    limit_ = setting.power_limit.value_or(gpu.limit.normal).value() * gpu.limiter.target;
+    locked_ = setting.sm_clock.has_value();
+    ceiling_ = setting.sm_clock.value_or(gpu.clocks.sm_boost).value();
+  }
+
+  SteadyState solve() {
+    double die = 60;
+    Point point;
+    // Temperature and leakage settle each other; each round errs a tenth of the one before.
+    for (int round = 0; round < 12; ++round) {
+      leakage_ = leakage_watts(gpu_.power, card_, die);
+      top_ = ceiling_at(die);
+      point = job();
+      const double rise = gpu_.thermal.degrees_per_watt * card_.cooling;
+      const double shares =
+          1 - gpu_.thermal.sink_share + gpu_.thermal.sink_share * effects_.thermal_memory;
+      die = gpu_.thermal.ambient.value() + rise * shares * point.energy_j / point.time_s;
+    }
+    return {Seconds(point.time_s), Watts(point.energy_j / point.time_s),
+            Mhz(point.clock_s / point.time_s), point.capped, Celsius(die)};
+  }
+
+ private:
+  double ceiling_at(double die) const {
+    const ClockRanges& clocks = gpu_.clocks;
+    if (locked_ || clocks.boost_degrees_per_step <= 0 || die <= 50) return ceiling_;
+    const double steps = (die - 50) / clocks.boost_degrees_per_step;
+    return std::max(clocks.sm_min.value(), ceiling_ - std::floor(steps) * clocks.sm_step.value());
+  }
+
+  // Per training iteration, or per drawn iteration of an aperiodic job.
+  Point job() const {
+    Point sum;
+    double weights = 0;
+    for (std::uint32_t i = 0; i < load_.phase_count; ++i) weights += load_.phases[i].weight;
+    for (std::uint32_t i = 0; i < load_.phase_count; ++i) {
+      const PhaseWork& phase = load_.phases[i];
+      double runs = i == 0 ? 1 : 0;
+      if (load_.aperiodic) {
+        runs = phase.weight / weights;
+      } else if (phase.every > 0) {
+        runs = static_cast<double>(phase.iterations) / static_cast<double>(phase.every);
+      }
+      if (runs <= 0) continue;
+      const Point point = iteration(phase);
+      sum.time_s += runs * point.time_s;
+      sum.energy_j += runs * point.energy_j;
+      sum.clock_s += runs * point.clock_s;
+      sum.capped = sum.capped || point.capped;
+    }
+    return sum;
+  }
+
+  Point iteration(const PhaseWork& phase) const {
+    const PartRate whole = rate_of(phase, 0, phase.part_count, top_);
+    const double time = whole.wait_s + whole.busy_s;
+    if (time < kLongAgainstLimiter * gpu_.limiter.averaging.value()) {
+      return held(phase, 0, phase.part_count);
+    }
+    Point sum;
+    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+      const Point part = held(phase, i, i + 1);
+      sum.time_s += part.time_s;
+      sum.energy_j += part.energy_j;
+      sum.clock_s += part.clock_s;
+      sum.capped = sum.capped || part.capped;
+    }
+    return sum;
+  }
+
+  // Parts [from, to) of an iteration at the highest clock that the limiter leaves them.
+  Point held(const PhaseWork& phase, std::uint32_t from, std::uint32_t to) const {
+    double clock = top_;
+    bool capped = false;
+    if (seen(phase, from, to, clock) > limit_) {
+      capped = true;
+      double low = gpu_.clocks.sm_min.value();
+      while (clock - low > 0.05) {
+        const double middle = (low + clock) / 2;
+        (seen(phase, from, to, middle) > limit_ ? clock : low) = middle;
+      }
+    }
+    const PartRate rate = rate_of(phase, from, to, clock);
+    Point point;
+    point.time_s = rate.wait_s + rate.busy_s;
+    point.energy_j = point.time_s * mean_power(rate, 1, leakage_);
+    point.clock_s = point.time_s * clock;
+    point.capped = capped;
+    return point;
+  }
+
+  double seen(const PhaseWork& phase, std::uint32_t from, std::uint32_t to, double clock) const {
+    const PartRate rate = rate_of(phase, from, to, clock);
+    const double busy = rate.busy_s / std::max(1e-12, rate.wait_s + rate.busy_s);
+    return std::max(mean_power(rate, 1, leakage_), busy * rate.estimate_w);
+  }
+
+  PartRate rate_of(const PhaseWork& phase, std::uint32_t from, std::uint32_t to,
+                   double clock) const {
+    std::array<WeightedRate, kMaxParts> parts;
+    for (std::uint32_t i = from; i < to; ++i) {
+      parts[i - from].rate = part_rate(gpu_, card_, phase.parts[i], clock, memory_, leakage_,
+                                       effects_.clock_stretching);
+      parts[i - from].runs = phase.parts[i].each_micro_batch ? load_.micro_batches : 1;
+    }
+    return blend(parts.data(), to - from);
+  }
+
+  const GpuPhysics& gpu_;
+  const Load& load_;
+  const CardTraits& card_;
+  const Effects& effects_;
+  double memory_ = 0, limit_ = 0, ceiling_ = 0, top_ = 0, leakage_ = 0;
+  bool locked_ = false;
+};
+
+// The values a knob may take in a Curve, nullopt (the default) first.
+std::vector<std::optional<double>> choices(const GpuSheet& sheet, Knob knob, Mhz default_sm) {
+  const GpuPhysics& gpu = sheet.physics;
+  std::vector<std::optional<double>> values = {std::nullopt};
+  if (knob == Knob::kSmClock) {
+    for (const Mhz clock : sheet.sm_clocks()) {
+      if (clock < default_sm && clock >= default_sm * kLowestShare) values.push_back(clock.value());
+    }
+  } else if (knob == Knob::kMemoryClock) {
+    for (const Mhz clock : sheet.memory_clocks()) {
+      if (gpu.clocks.memory_lock && clock < gpu.clocks.memory_default) {
+        values.push_back(clock.value());
+      }
+    }
+  } else {
+    for (Watts limit = gpu.limit.normal - kLimitStep; limit >= gpu.limit.min;
+         limit = limit - kLimitStep) {
+      values.push_back(limit.value());
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
+                         const CardTraits& card, const Effects& effects) {
+  return Steady(gpu, load, setting, card, effects).solve();
+}
+
+Curve true_curve(const GpuSheet& sheet, const Workload& workload, const std::vector<Knob>& knobs,
+                 const CardTraits& card, const Effects& effects) {
+  const GpuPhysics& gpu = sheet.physics;
+  const SteadyState normal = steady_state(gpu, workload.load, {}, card, effects);
+  Curve curve;
+  curve.key = {sheet.name, workload.key, "train", ""};
+  curve.default_values = {normal.sm_clock, gpu.clocks.memory_default, gpu.limit.normal};
+  const auto swept = [&](Knob knob) {
+    const bool wanted =
+        knobs.empty() ? knob == Knob::kSmClock : std::ranges::find(knobs, knob) != knobs.end();
+    return wanted ? choices(sheet, knob, normal.sm_clock)
+                  : std::vector<std::optional<double>>{std::nullopt};
+  };
+  for (const auto& memory : swept(Knob::kMemoryClock)) {
+    for (const auto& sm : swept(Knob::kSmClock)) {
+      for (const auto& limit : swept(Knob::kPowerLimit)) {
+        Setting setting;
+        if (memory) setting.memory_clock = Mhz(*memory);
+        if (sm) setting.sm_clock = Mhz(*sm);
+        if (limit) setting.power_limit = Watts(*limit);
+        const SteadyState state = steady_state(gpu, workload.load, setting, card, effects);
+        curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
+      }
+    }
+  }
+  return curve;
+}
+
+}  // namespace hypermile
