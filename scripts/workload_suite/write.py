@@ -13,7 +13,7 @@ EFFICIENCY = {"matrix": (0.65, 0.85), "small": (0.30, 0.70), "stream": (0.50, 0.
 RATE = {"fp32": 34e12, "tf32": 34e12, "fp16": 68e12}
 BANDWIDTH = 0.85e12
 HARDWARE_GAP_US = 0.8  # between two kernels that were queued in time; assumed
-JOB_SECONDS = 1500.0  # length of a job at the estimate
+JOB_SECONDS = 3600.0  # length of a job at the estimate: an hour of training
 LEAST_ITERATIONS = 300
 MAX_PARTS = 8
 
