@@ -10,7 +10,7 @@ LAUNCHER := $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LA
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench check lint format sanitize evidence install clean
+.PHONY: help demo test build bench check lint fuzz format sanitize evidence install clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ sanitize: ## the tests under address+undefined and thread sanitizers, built by c
 	  $(call CONFIGURE,$$preset) && cmake --build --preset $$preset -j $(JOBS) && \
 	  ctest --test-dir build/$$preset --output-on-failure --progress -j $(JOBS) || exit 1; \
 	done
+
+fuzz: ## every fuzz program for FUZZ_SECONDS (20)
+	@$(PACKAGES) build lint
+	@scripts/fuzz $(or $(FUZZ_SECONDS),20)
 
 format: ## rewrite the sources as clang-format wants them
 	@$(PACKAGES) lint

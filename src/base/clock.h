@@ -25,7 +25,8 @@ class Instant {
     return instant;
   }
   constexpr std::int64_t nanoseconds() const { return ns_; }
-  constexpr Seconds since_origin() const { return Seconds(static_cast<double>(ns_) * 1e-9); }
+  // Divided, not multiplied: the nearest double, so that writing and reading it back is exact.
+  constexpr Seconds since_origin() const { return Seconds(static_cast<double>(ns_) / 1e9); }
 
   constexpr auto operator<=>(const Instant&) const = default;
 

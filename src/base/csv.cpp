@@ -81,7 +81,7 @@ Result<std::optional<std::vector<std::string>>> CsvReader::record() {
   return std::optional<std::vector<std::string>>();
 }
 
-Error CsvReader::error(std::string message) const {
+Error CsvReader::error(const std::string& message) const {
   return Error{ErrorCode::kParse, name_ + ":" + std::to_string(row_line_) + ": " + message};
 }
 

@@ -28,7 +28,7 @@ class CsvReader {
   // The line on which the row last returned began, counted from 1.
   std::size_t line() const { return row_line_; }
   // An Error about that row.
-  Error error(std::string message) const;
+  Error error(const std::string& message) const;
 
  private:
   CsvReader(std::istream& in, std::string name) : in_(&in), name_(std::move(name)) {}

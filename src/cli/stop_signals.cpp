@@ -19,7 +19,7 @@ sigset_t stopping_signals() {
   return set;
 }
 
-void wait_for_signal(int signals, int wake, std::stop_source stop) {
+void wait_for_signal(int signals, int wake, const std::stop_source& stop) {
   pollfd watched[] = {{signals, POLLIN, 0}, {wake, POLLIN, 0}};
   while (::poll(watched, 2, -1) < 0) {
   }

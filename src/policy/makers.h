@@ -12,6 +12,7 @@
 namespace hypermile {
 
 std::unique_ptr<Policy> make_default_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_hypermile_policy(const PolicyContext& context);
 
 // `setting` is what follows "fixed:": a Setting of the list ("sm=1200"), or a share of the
 // default's SM clock, or limit where no clock can be set ("95%"), which takes the nearest Setting

@@ -20,6 +20,8 @@ struct Row {
 constexpr std::string_view kFixed = "fixed:";
 
 const Row kTable[] = {
+    {{"hypermile", "physics particles and a Gaussian process; explores boldly, settles safely"},
+     &make_hypermile_policy},
     {{"default", "leave the GPU to its driver"}, &make_default_policy},
     {{"fixed:SETTING", "one Setting throughout, e.g. fixed:sm=1200 or fixed:95%"}, nullptr},
     {{"oracle", "the best Setting at once; for `evaluate` only"}, nullptr},

@@ -32,6 +32,27 @@ void get_if(const json& j, const char* key, Value& value) {
   if (j.contains(key)) value = j.at(key).get<Value>();
 }
 
+// The library would cast any number; a fraction or 1e67 is no count, code or set of bits.
+template <class Integer>
+Integer integer_from(const json& j, const char* key) {
+  const json& value = j.at(key);
+  if (!value.is_number_integer()) {
+    throw json::other_error::create(501, std::string(key) + " is no whole number", &j);
+  }
+  return value.get<Integer>();
+}
+
+// A time further from the origin than this is no time of a run, and would not fit an Instant.
+constexpr double kFarthestSeconds = 9e9;
+
+Instant instant_from(const json& j, const char* key) {
+  const auto seconds = j.at(key).get<double>();
+  if (!(std::abs(seconds) <= kFarthestSeconds)) {
+    throw json::other_error::create(501, std::string(key) + " is out of range", &j);
+  }
+  return Instant() + Seconds(seconds);
+}
+
 json setting_json(const Setting& setting) {
   json j = json::object();
   put(j, "sm_mhz", setting.sm_clock);
@@ -77,7 +98,7 @@ void read_body(const json& j, RunStart& e) {
     gpu.name = g.at("name").get<std::string>();
     gpu.pci = PciAddress(g.at("pci").get<std::string>());
     gpu.driver_version = g.at("driver").get<std::string>();
-    if (g.contains("index")) gpu.index = g.at("index").get<int>();
+    if (g.contains("index")) gpu.index = integer_from<int>(g, "index");
     e.gpus.push_back(std::move(gpu));
   }
 }
@@ -109,7 +130,8 @@ void read_body(const json& j, SampleEvent& e) {
   get(j, "memory_utilization", s.memory_utilization);
   get(j, "temperature_c", s.temperature);
   get(j, "power_limit_w", s.power_limit);
-  if (j.contains("event_reasons")) s.reasons = EventReasons{j.at("event_reasons")};
+  if (j.contains("event_reasons"))
+    s.reasons = EventReasons{integer_from<std::uint64_t>(j, "event_reasons")};
 }
 
 json body_json(const WindowEvent& e) {
@@ -137,7 +159,7 @@ void read_body(const json& j, WindowEvent& e) {
   Window& w = e.window;
   e.gpu = gpu_from(j);
   w.setting = setting_from(j.at("setting"));
-  w.begin = Instant() + Seconds(j.at("begin_s").get<double>());
+  w.begin = instant_from(j, "begin_s");
   w.duration = Seconds(j.at("duration_s").get<double>());
   w.first_iteration = j.at("first_iteration").get<double>();
   w.iterations = j.at("iterations").get<double>();
@@ -212,7 +234,7 @@ json body_json(const Throttle& e) {
 }
 void read_body(const json& j, Throttle& e) {
   e.gpu = gpu_from(j);
-  e.reasons = EventReasons{j.at("event_reasons").get<std::uint64_t>()};
+  e.reasons = EventReasons{integer_from<std::uint64_t>(j, "event_reasons")};
 }
 
 json body_json(const ErrorEvent& e) {
@@ -235,7 +257,7 @@ json body_json(const RunEnd& e) {
       {"type", "run_end"}, {"exit_code", e.exit_code}, {"reason", e.reason}, {"totals", e.totals}};
 }
 void read_body(const json& j, RunEnd& e) {
-  e.exit_code = j.at("exit_code").get<int>();
+  e.exit_code = integer_from<int>(j, "exit_code");
   e.reason = j.at("reason").get<std::string>();
   get_if(j, "totals", e.totals);
 }
@@ -277,15 +299,14 @@ Result<Event> parse_event(std::string_view line) {
   if (!j.is_object()) return broken("expected a JSON object");
   // The library reports a missing or mistyped key by throwing; this is where that becomes an Error.
   try {
-    if (j.at("v").get<int>() != kEventVersion) {
+    if (integer_from<int>(j, "v") != kEventVersion) {
       return broken("version " + j.at("v").dump() + ", this program reads " +
                     std::to_string(kEventVersion));
     }
     const auto type = j.at("type").get<std::string>();
     for (const TypeReader& reader : kReaders) {
       if (type != reader.type) continue;
-      const Instant time = Instant() + Seconds(j.at("t").get<double>());
-      return Event{time, reader.read(j)};
+      return Event{instant_from(j, "t"), reader.read(j)};
     }
     return broken("unknown type '" + type + "'");
   } catch (const json::exception& problem) {

@@ -46,6 +46,7 @@ TEST(ParseEvent, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(parse_event(R"({"v":1,"t":0,"type":"dance"})").error().line(),
             "not an event: unknown type 'dance'");
   EXPECT_FALSE(parse_event(R"({"v":1,"t":0,"type":"sample"})").ok()) << "a sample names its GPU";
+  EXPECT_FALSE(parse_event(R"({"v":1,"t":1e300,"type":"run_end","exit_code":0,"reason":""})").ok());
   EXPECT_FALSE(parse_event(R"({"v":1,"t":"x","type":"run_end","exit_code":0,"reason":""})").ok());
 }
 

@@ -24,8 +24,7 @@ std::vector<Value> distinct_descending(const Curve& curve,
     if (const auto& value = take(point.setting)) values.push_back(*value);
   }
   std::ranges::sort(values, std::greater<>());
-  const auto repeated = std::ranges::unique(values);
-  values.erase(repeated.begin(), repeated.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

@@ -64,6 +64,18 @@ class RowReader {
     return key;
   }
 
+  // A clock or limit beyond this is a slip of the pen, and would make an endless grid.
+  static constexpr double kLargestKnob = 1e5;
+
+  Result<std::optional<double>> knob(std::optional<std::size_t> at) const {
+    ASSIGN_OR_RETURN(const auto value, positive(at, true));
+    if (value && *value > kLargestKnob) {
+      return reader_.error(fmt::format("{}: expected at most {:g}, found '{}'",
+                                       reader_.header()[*at], kLargestKnob, cells_[*at]));
+    }
+    return value;
+  }
+
   // A number above zero; nullopt where the column is absent or the cell empty. Some sets write -1
   // for "not locked".
   Result<std::optional<double>> positive(std::optional<std::size_t> at,
@@ -81,10 +93,10 @@ class RowReader {
   Result<SweepRow> row() const {
     SweepRow row;
     row.key = key();
-    ASSIGN_OR_RETURN(const auto seen, positive(columns_.sm, true));
-    ASSIGN_OR_RETURN(const auto locked, positive(columns_.sm_locked, true));
-    ASSIGN_OR_RETURN(const auto memory, positive(columns_.memory, true));
-    ASSIGN_OR_RETURN(const auto limit, positive(columns_.limit, true));
+    ASSIGN_OR_RETURN(const auto seen, knob(columns_.sm));
+    ASSIGN_OR_RETURN(const auto locked, knob(columns_.sm_locked));
+    ASSIGN_OR_RETURN(const auto memory, knob(columns_.memory));
+    ASSIGN_OR_RETURN(const auto limit, knob(columns_.limit));
     if (seen) row.sm_seen = Mhz(*seen);
     const auto& sm = columns_.sm_locked ? locked : seen;
     if (sm) row.setting.sm_clock = Mhz(*sm);

@@ -59,6 +59,8 @@ TEST(ReadSweep, SaysFileLineAndColumnOfABrokenCell) {
       "s.csv:3: time_s: expected a number above zero, found 'fast'");
   EXPECT_EQ(read("gpu,workload,time_s,power_w,is_default\ng,w,1,-5,0\n").error().line(),
             "s.csv:2: power_w: expected a number above zero, found '-5'");
+  EXPECT_EQ(read("gpu,workload,sm_mhz,time_s,power_w,is_default\ng,w,1e300,1,5,0\n").error().line(),
+            "s.csv:2: sm_mhz: expected at most 100000, found '1e300'");
   EXPECT_EQ(read("gpu,workload,time_s,power_w,is_default\ng,w,1,5,yes\n").error().line(),
             "s.csv:2: is_default: expected 0 or 1, found 'yes'");
 }

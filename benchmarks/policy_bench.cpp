@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one decision of the hypermile policy costs over 110 SM clocks at 5 memory clocks, in the
+// middle of a job, and as a multiple of one 60 x 60 Cholesky factor on the same machine.
+#include <benchmark/benchmark.h>
+
+#include <Eigen/Dense>
+#include <chrono>
+#include <cmath>
+
+#include "base/random.h"
+#include "policy/policies.h"
+
+namespace hypermile {
+namespace {
+
+PolicyContext grid() {
+  PolicyContext context;
+  context.settings.push_back({});
+  for (int memory = 0; memory < 5; ++memory) {
+    for (int clock = 0; clock < 110; ++clock) {
+      Setting setting{.sm_clock = Mhz(1965 - 10.0 * clock)};
+      if (memory > 0) setting.memory_clock = Mhz(5000 - 300.0 * memory);
+      context.settings.push_back(setting);
+    }
+  }
+  context.default_values = {.sm_clock = Mhz(1980), .memory_clock = Mhz(5000), .power_limit = {}};
+  context.job_iterations = 20000;
+  return context;
+}
+
+Window measure(const PolicyContext& context, const Step& step, double first, Random& random) {
+  const Setting& setting = context.settings[step.setting];
+  const double y = setting.sm_clock.value_or(Mhz(1980)).value() / 1980;
+  const double memory = setting.memory_clock.value_or(Mhz(5000)).value() / 5000;
+  const double noise = 0.01 * std::sqrt(30 / step.iterations);
+  Window window;
+  window.setting = setting;
+  window.iterations = step.iterations;
+  window.first_iteration = first;
+  window.time_per_iteration =
+      Seconds(0.1 * (0.4 + 0.5 / y + 0.1 / memory) * (1 + noise * random.gaussian()));
+  window.power =
+      Watts(300 * (0.3 + 0.6 * y * y * y + 0.1 * memory) * (1 + noise * random.gaussian()));
+  return window;
+}
+
+double cholesky_seconds() {
+  const Eigen::MatrixXd half = Eigen::MatrixXd::Random(60, 60);
+  const Eigen::MatrixXd c = half * half.transpose() + 60 * Eigen::MatrixXd::Identity(60, 60);
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kTimes = 2000;
+  for (int i = 0; i < kTimes; ++i) {
+    Eigen::LLT<Eigen::MatrixXd> factor(c);
+    benchmark::DoNotOptimize(factor.matrixL());
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimes;
+}
+
+// The mean over all decisions of a job, the first ones (where most particles count) included.
+void decision(benchmark::State& state) {
+  const PolicyContext context = grid();
+  double decisions = 0;
+  double seconds = 0;
+  double slowest = 0;
+  for (auto _ : state) {
+    Random random(1);
+    auto policy = make_policy("hypermile", context);
+    double done = 0;
+    double job = 0;
+    while (done < 20000) {
+      const auto start = std::chrono::steady_clock::now();
+      const Step step = (*policy)->next();
+      const double took =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      job += took;
+      slowest = std::max(slowest, took);
+      (*policy)->observe(measure(context, step, done, random));
+      done += step.iterations;
+      ++decisions;
+    }
+    seconds += job;
+    state.SetIterationTime(job);
+  }
+  state.counters["decision_us"] = 1e6 * seconds / decisions;
+  state.counters["slowest_us"] = 1e6 * slowest;
+  state.counters["per_cholesky60"] = seconds / decisions / cholesky_seconds();
+}
+BENCHMARK(decision)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hypermile

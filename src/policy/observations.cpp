@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/observations.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr double kWindowsPerBlock = 8;
+constexpr std::size_t kMostBlocks = 48;
+// What the noise is taken for before anything is known, and how many differences that is worth.
+constexpr Noise kPriorNoise = {0.01, 0.015};
+constexpr double kPriorWeight = 4;
+
+void merge(Block& into, const Block& other) {
+  const double n = into.windows + other.windows;
+  const double share = other.windows / n;
+  into.at += share * (other.at - into.at);
+  into.log_time += share * (other.log_time - into.log_time);
+  into.log_power += share * (other.log_power - into.log_power);
+  into.windows = n;
+}
+
+}  // namespace
+
+void Observations::add(std::size_t setting, double at, double windows, double log_time,
+                       double log_power) {
+  ++count_;
+  total_ += windows;
+  const Block one{setting, at, windows, log_time, log_power};
+  const bool continues = last_ && last_->setting == setting && blocks_.back().setting == setting;
+  if (continues) {
+    // The difference of two means of n1 and n2 windows has the variance sigma^2 (1/n1 + 1/n2).
+    const double scale = 1 / (1 / windows + 1 / last_->windows);
+    const double dt = log_time - last_->log_time;
+    const double dp = log_power - last_->log_power;
+    time_squares_ += dt * dt * scale;
+    power_squares_ += dp * dp * scale;
+    differences_ += 1;
+  }
+  last_ = Last{setting, windows, log_time, log_power};
+  if (continues && blocks_.back().windows + windows <= kWindowsPerBlock) {
+    merge(blocks_.back(), one);
+  } else {
+    blocks_.push_back(one);
+    thin_out();
+  }
+}
+
+void Observations::clear() {
+  blocks_.clear();
+  last_.reset();
+  total_ = 0;
+}
+
+Noise Observations::noise() const {
+  const double weight = kPriorWeight + differences_;
+  const auto estimate = [&](double prior, double squares) {
+    return std::sqrt((kPriorWeight * prior * prior + squares) / weight);
+  };
+  return Noise{estimate(kPriorNoise.time, time_squares_),
+               estimate(kPriorNoise.power, power_squares_)};
+}
+
+double Observations::windows_at(std::size_t setting) const {
+  double sum = 0;
+  for (const Block& block : blocks_) sum += block.setting == setting ? block.windows : 0;
+  return sum;
+}
+
+// Merges the two blocks of one Setting that lie closest in time, older ones first.
+void Observations::thin_out() {
+  if (blocks_.size() <= kMostBlocks) return;
+  std::size_t first = 0;
+  std::size_t second = 0;
+  double closest = INFINITY;
+  const double now = blocks_.back().at;
+  for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) {
+    const auto same = [&](const Block& b) { return b.setting == blocks_[i].setting; };
+    const auto found =
+        std::find_if(blocks_.begin() + static_cast<std::ptrdiff_t>(i) + 1, blocks_.end(), same);
+    if (found == blocks_.end()) continue;
+    const double gap = (found->at - blocks_[i].at) / (1 + now - found->at);
+    if (gap >= closest) continue;
+    closest = gap;
+    first = i;
+    second = static_cast<std::size_t>(found - blocks_.begin());
+  }
+  if (second == 0) {
+    blocks_.erase(blocks_.begin());
+    return;
+  }
+  merge(blocks_[first], blocks_[second]);
+  blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(second));
+}
+
+}  // namespace hypermile

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a search has measured so far: windows merged into blocks, so that their number stays small
+// however long the job, and the noise of one window, estimated from differences between neighbours
+// at one Setting, which the job's drift hardly touches.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace hypermile {
+
+// Windows at one Setting close together in time.
+struct Block {
+  std::size_t setting = 0;
+  double at = 0;       // iteration in its middle
+  double windows = 0;  // full windows it amounts to
+  double log_time = 0;
+  double log_power = 0;
+};
+
+struct Noise {
+  double time = 0.01;  // standard deviation of ln of one full window
+  double power = 0.015;
+};
+
+class Observations {
+ public:
+  // `windows` is the measured length in full windows (0.27 for 8 of 30 iterations).
+  void add(std::size_t setting, double at, double windows, double log_time, double log_power);
+  void clear();
+
+  std::span<const Block> blocks() const { return blocks_; }
+  Noise noise() const;
+  // Full windows seen at a Setting.
+  double windows_at(std::size_t setting) const;
+  double total_windows() const { return total_; }
+  // Windows counted one by one (an aborted one is one).
+  std::size_t count() const { return count_; }
+
+ private:
+  void thin_out();
+
+  struct Last {
+    std::size_t setting = 0;
+    double windows = 0;
+    double log_time = 0;
+    double log_power = 0;
+  };
+
+  std::vector<Block> blocks_;
+  std::optional<Last> last_;
+  double total_ = 0;
+  std::size_t count_ = 0;
+  double differences_ = 0;
+  double time_squares_ = 0;
+  double power_squares_ = 0;
+};
+
+}  // namespace hypermile

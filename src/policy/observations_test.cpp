@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/observations.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace hypermile {
+namespace {
+
+TEST(Observations, NeighboursAtOneSettingMergeIntoABlock) {
+  Observations seen;
+  seen.add(0, 15, 1, 0.0, 1.0);
+  seen.add(0, 45, 1, 0.2, 1.2);
+  seen.add(3, 80, 1, 0.5, 0.8);
+
+  ASSERT_EQ(seen.blocks().size(), 2U);
+  EXPECT_NEAR(seen.blocks()[0].log_time, 0.1, 1e-12);
+  EXPECT_NEAR(seen.blocks()[0].at, 30, 1e-12);
+  EXPECT_EQ(seen.windows_at(0), 2);
+  EXPECT_EQ(seen.windows_at(7), 0);
+}
+
+TEST(Observations, TheNoiseIsLearntAndDriftDoesNotPassForIt) {
+  Observations seen;
+  Random random(5);
+  for (int i = 0; i < 300; ++i) {
+    const double drift = 0.001 * i;
+    seen.add(1, 30.0 * i, 1, drift + 0.03 * random.gaussian(), 0.004 * random.gaussian());
+  }
+
+  EXPECT_NEAR(seen.noise().time, 0.03, 0.004);
+  EXPECT_NEAR(seen.noise().power, 0.004, 0.002);
+}
+
+TEST(Observations, LongWindowsTeachTheNoiseOfOneFullWindow) {
+  Observations seen;
+  Random random(5);
+  for (int i = 0; i < 300; ++i) {
+    seen.add(1, 120.0 * i, 4, 0.02 / 2 * random.gaussian(), 0);
+  }
+
+  EXPECT_NEAR(seen.noise().time, 0.02, 0.002);
+}
+
+TEST(Observations, BlocksStayFewHoweverLongTheJobAndNoWindowIsLost) {
+  Observations seen;
+  for (int i = 0; i < 5000; ++i) seen.add(static_cast<std::size_t>(i / 20 % 5), 30.0 * i, 1, 0, 0);
+
+  EXPECT_LE(seen.blocks().size(), 60U);
+  double windows = 0;
+  for (const Block& block : seen.blocks()) windows += block.windows;
+  EXPECT_EQ(windows, 5000);
+}
+
+}  // namespace
+}  // namespace hypermile

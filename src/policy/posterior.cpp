@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/posterior.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr double kNegligible = 1e-5;  // of the heaviest particle's weight
+
+// What fitted physics models miss of measured curves, standard deviations of ln ratio.
+constexpr double kTimeMisfit = 0.005;
+constexpr double kPowerMisfit = 0.012;
+constexpr double kReach = 0.08;
+constexpr double kClockJitter = 0.002;
+constexpr double kLimitJitter = 0.006;
+constexpr double kOwnLevel = 0.5;
+constexpr double kLockedLevel = 0.003;
+
+double normal_cdf(double x) {
+  if (x > 6) return 1;
+  if (x < -6) return 0;
+  return 0.5 * std::erfc(-x * 0.70710678118654752);
+}
+
+// Models agree near the default, where all ratios are near 1; a power limit acts from the start.
+double misfit_scale(const Slice& slice, std::size_t point) {
+  if (point == 0) return 0;
+  if (slice.limits) return 1;
+  return std::min(1.0, 0.3 + std::abs(slice.points[point].position) / 0.04);
+}
+
+// Relative change of the score for a relative change of time or power.
+struct Sensitivity {
+  double time = 0;
+  double power = 0;
+};
+
+Sensitivity sensitivity(const Objective& objective, double time, double power, Watts base) {
+  constexpr double kStep = 0.01;
+  const double here = score(objective, time, power, base);
+  return {(score(objective, time * (1 + kStep), power, base) - here) / kStep,
+          (score(objective, time, power * (1 + kStep), base) - here) / kStep};
+}
+
+}  // namespace
+
+struct Posterior::Particles {
+  std::vector<Eigen::Index> index;
+  std::vector<double> weight;  // sums to 1
+
+  // False where no particle has a likelihood.
+  bool select(const Eigen::ArrayXd& log_weight) {
+    const double heaviest = log_weight.maxCoeff();
+    if (!std::isfinite(heaviest)) return false;
+    double total = 0;
+    for (Eigen::Index k = 0; k < log_weight.size(); ++k) {
+      const double w = std::exp(log_weight(k) - heaviest);
+      if (!(w >= kNegligible)) continue;
+      index.push_back(k);
+      weight.push_back(w);
+      total += w;
+    }
+    for (double& w : weight) w /= total;
+    return true;
+  }
+};
+
+Posterior::Posterior(Slice slice, ParticleTable table)
+    : slice_(std::move(slice)), table_(std::move(table)) {
+  for (std::size_t i = 0; i < slice_.points.size(); ++i) {
+    axis_.position.push_back(slice_.points[i].position);
+    axis_.scale.push_back(misfit_scale(slice_, i));
+  }
+  // Another memory clock can change the level by any factor. Locking alone changes it a little: the
+  // default may boost above the clock it shows.
+  const double own = slice_.own_level ? kOwnLevel : 0;
+  const double locked = slice_.limits ? 0 : kLockedLevel;
+  const double jitter = slice_.limits ? kLimitJitter : kClockJitter;
+  time_misfit_ = {kTimeMisfit, kReach, jitter, slice_.own_level ? own : locked};
+  power_misfit_ = {kPowerMisfit, kReach, jitter, own};
+}
+
+SeenBlocks Posterior::sort_out(std::span<const Block> blocks) const {
+  SeenBlocks seen;
+  for (const Block& block : blocks) {
+    const auto point = std::ranges::find(slice_.points, block.setting, &Candidate::setting);
+    if (point == slice_.points.end()) continue;
+    const auto at = static_cast<std::size_t>(point - slice_.points.begin());
+    auto known = std::ranges::find(seen.points, at);
+    if (known == seen.points.end()) known = seen.points.insert(known, at);
+    seen.blocks.push_back(block);
+    seen.point.push_back(at);
+    seen.which.push_back(static_cast<std::size_t>(known - seen.points.begin()));
+  }
+  return seen;
+}
+
+Eigen::MatrixXd Posterior::at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const {
+  Eigen::MatrixXd values(table.rows(), static_cast<Eigen::Index>(seen.points.size()));
+  for (std::size_t j = 0; j < seen.points.size(); ++j) {
+    values.col(static_cast<Eigen::Index>(j)) =
+        table.col(static_cast<Eigen::Index>(seen.points[j])).matrix();
+  }
+  return values;
+}
+
+Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
+                                const Conditioning& power, const Particles& particles,
+                                const Objective& objective, Watts default_power) const {
+  const auto bound = effective_bound(objective);
+  const auto& budget = objective.power_budget;
+  const double log_bound = bound ? std::log1p(*bound) : INFINITY;
+  const double log_budget =
+      budget && default_power > Watts(0) ? std::log(*budget / default_power) : INFINITY;
+  if (point == 0) return Belief{.safe_power = log_budget >= 0 ? 1.0 : 0.0};
+  const double time_sd = std::sqrt(time.variance(point));
+  const double power_sd = std::sqrt(power.variance(point));
+  Belief belief{.safe = 0, .safe_power = 0, .score = 0};
+  double squares = 0;
+  double mean_time = 0;
+  double mean_power = 0;
+  double time_squares = 0;
+  for (std::size_t a = 0; a < particles.index.size(); ++a) {
+    const Eigen::Index k = particles.index[a];
+    const double w = particles.weight[a];
+    const double log_time = table_.log_time(k, point) + time.correction(point, k);
+    const double log_power = table_.log_power(k, point) + power.correction(point, k);
+    const double in_time = normal_cdf((log_bound - log_time) / time_sd);
+    const double in_budget = normal_cdf((log_budget - log_power) / power_sd);
+    const double t = std::exp(log_time);
+    const double p = std::exp(log_power);
+    const double s = score(objective, t, p, default_power);
+    belief.safe += w * in_time * in_budget;
+    belief.safe_power += w * in_budget;
+    belief.score += w * s;
+    squares += w * s * s;
+    mean_time += w * t;
+    mean_power += w * p;
+    time_squares += w * t * t;
+  }
+  const Sensitivity by = sensitivity(objective, mean_time, mean_power, default_power);
+  belief.safe = std::min(belief.safe, 1.0);
+  belief.score_sd = std::sqrt(std::max(0.0, squares - belief.score * belief.score) +
+                              by.time * by.time * time.variance(point) +
+                              by.power * by.power * power.variance(point));
+  belief.slowdown = mean_time - 1;
+  belief.slowdown_sd = std::sqrt(std::max(0.0, time_squares - mean_time * mean_time) +
+                                 mean_time * mean_time * time.variance(point));
+  return belief;
+}
+
+std::optional<std::vector<Belief>> Posterior::believe(std::span<const Block> blocks,
+                                                      const Noise& noise,
+                                                      const Objective& objective,
+                                                      Watts default_power) const {
+  const SeenBlocks seen = sort_out(blocks);
+  if (std::ranges::find(seen.points, std::size_t{0}) == seen.points.end()) return std::nullopt;
+  const auto m = static_cast<Eigen::Index>(seen.blocks.size());
+  Eigen::VectorXd log_time(m);
+  Eigen::VectorXd log_power(m);
+  for (Eigen::Index b = 0; b < m; ++b) {
+    log_time(b) = seen.blocks[static_cast<std::size_t>(b)].log_time;
+    log_power(b) = seen.blocks[static_cast<std::size_t>(b)].log_power;
+  }
+  const Drift drift;
+  Conditioning time(axis_, time_misfit_, drift, seen, log_time, noise.time);
+  Conditioning power(axis_, power_misfit_, drift, seen, log_power, noise.power);
+  if (!time.ok() || !power.ok()) return std::nullopt;
+  time.weigh(at_seen(table_.log_time, seen));
+  power.weigh(at_seen(table_.log_power, seen));
+  Particles particles;
+  if (!particles.select(time.log_likelihood() + power.log_likelihood())) return std::nullopt;
+  std::vector<Belief> beliefs;
+  for (Eigen::Index i = 0; i < static_cast<Eigen::Index>(slice_.points.size()); ++i) {
+    beliefs.push_back(believe_point(i, time, power, particles, objective, default_power));
+  }
+  return beliefs;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is believed of every Setting of a slice after the windows so far. The prior is a cloud of
+// physics models; each is corrected by a Gaussian process for what physics misses (conditioning.h)
+// and weighted by how well it explains time and power together. A decision costs two small Cholesky
+// factors and a few products.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policy/conditioning.h"
+#include "policy/objective.h"
+#include "policy/observations.h"
+#include "policy/particle_table.h"
+#include "policy/slice.h"
+
+namespace hypermile {
+
+// Of one point, relative to the default.
+struct Belief {
+  double safe = 1;        // probability of keeping the bound (and the power budget)
+  double safe_power = 1;  // of keeping the power budget alone
+  double score = 1;       // expected, of the objective
+  double score_sd = 0;
+  double slowdown = 0;  // expected
+  double slowdown_sd = 0;
+};
+
+class Posterior {
+ public:
+  Posterior(Slice slice, ParticleTable table);
+
+  const Slice& slice() const { return slice_; }
+
+  // One belief per point; blocks of Settings outside the slice are passed over. nullopt where the
+  // blocks hold nothing to decide on: no default among them, or numbers beyond reason.
+  std::optional<std::vector<Belief>> believe(std::span<const Block> blocks, const Noise& noise,
+                                             const Objective& objective, Watts default_power) const;
+
+ private:
+  struct Particles;  // those that still count, with their weights
+  SeenBlocks sort_out(std::span<const Block> blocks) const;
+  Eigen::MatrixXd at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const;
+  Belief believe_point(Eigen::Index point, const Conditioning& time, const Conditioning& power,
+                       const Particles& particles, const Objective& objective,
+                       Watts default_power) const;
+
+  Slice slice_;
+  ParticleTable table_;
+  Axis axis_;
+  Misfit time_misfit_;
+  Misfit power_misfit_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/slice_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace hypermile {
+namespace {
+
+// Settle where the bound is kept with this probability, stay while it is kept with the second.
+// Limits are few and coarse, so there the next one up costs more.
+constexpr double kSettleSafety = 0.92;
+constexpr double kStaySafety = 0.90;
+constexpr double kLimitSettleSafety = 0.90;
+constexpr double kLimitStaySafety = 0.87;
+// Explore from this probability on: clocks, limits.
+constexpr double kExploreSafety = 0.15;
+constexpr double kLimitExploreSafety = 0.15;
+// While holding, go lower from this probability on.
+constexpr double kBoldSafety = 0.6;
+// Below the first clock less safe than this, all are.
+constexpr double kWall = 0.3;
+// A prospect is worth a window from this gain in score on; a move, from the second.
+constexpr double kWorthAWindow = 0.004;
+constexpr double kWorthAMove = 0.002;
+// Nothing is done for less than this gain beyond two standard deviations.
+constexpr double kWorthDoing = 0.01;
+// How much the probability of keeping the bound weighs in a prospect.
+constexpr double kSafetyWeight = 0.7;
+// No probe further below the lowest one so far, nor one that could cost more than this share of
+// what the job may lose.
+constexpr double kLongestJump = 0.65;
+constexpr double kLowestProbe = 0.4;
+constexpr double kRiskShare = 0.1;
+// Shorter jobs take a first look near the bound before anything bold.
+constexpr double kShortJob = 3000;
+// Where the job ends up, as a share of the bound, when nothing is known yet.
+constexpr double kLikelyUse = 0.8;
+// A Setting measured in this many windows can be forbidden by them alone.
+constexpr double kEnoughToForbid = 4;
+constexpr double kForbidBelow = 0.8;
+constexpr double kBaselineShare = 0.4;
+constexpr double kMostBaselines = 40;
+
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x * 0.70710678118654752);
+}
+
+}  // namespace
+
+double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length) {
+  const double s = std::max(effective_bound(context.objective).value_or(0.1), 0.01);
+  const double per_window = context.window_iterations + context.settle_iterations;
+  const double sigma = std::hypot(noise.time, Drift{}.sd);
+  const double best = std::pow(1.645 * sigma * job_length / (2 * s * per_window), 2.0 / 3);
+  return std::clamp(kBaselineShare * best, 2.0, kMostBaselines);
+}
+
+Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
+                        double after) {
+  const double s = effective_bound(context.objective).value_or(1);
+  const double noise_then = 4 * noise.time * std::sqrt(context.window_iterations / after);
+  return default_time * (1 + std::max({0.15, 3 * s, noise_then}));
+}
+
+struct SliceSearch::View {
+  std::vector<Belief> beliefs;
+  Noise noise;
+  std::vector<double> windows;  // seen, per point
+  double since_baseline = 0;    // windows since the last one at the default
+  double lowest = 1;            // exp of the lowest position probed
+  double lowest_slowdown = 0;   // there, expected
+  double probed = 0;            // windows off the default
+  double slack = 0;             // iterations' worth of time that may still be lost
+  double remaining = 1;         // iterations
+  double bound = 0;
+  bool default_too_strong = false;  // it breaks the power budget
+};
+
+SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
+                         const Observations& seen)
+    : context_(context),
+      posterior_(std::move(posterior)),
+      first_baselines_(seen.windows_at(0)),
+      explored_before_(seen.windows_at(0) == static_cast<double>(job.explored) ? 0 : job.explored) {
+}
+
+std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
+                                                   const JobState& job) const {
+  View view;
+  view.noise = seen.noise();
+  auto beliefs =
+      posterior_.believe(seen.blocks(), view.noise, context_.objective, job.default_power);
+  if (!beliefs) return std::nullopt;
+  view.beliefs = std::move(*beliefs);
+  const auto& points = posterior_.slice().points;
+  view.windows.assign(points.size(), 0);
+  view.bound = effective_bound(context_.objective).value_or(INFINITY);
+  view.slack = std::min(view.bound, 1e6) * job.length;
+  view.remaining = std::max(job.length - job.done, context_.window_iterations);
+  for (const Block& block : seen.blocks()) {
+    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
+    const double iterations =
+        block.windows * context_.window_iterations + context_.settle_iterations;
+    view.since_baseline = block.setting == 0 ? 0 : view.since_baseline + block.windows;
+    if (block.setting == 0) {
+      view.windows[0] += block.windows;
+      continue;
+    }
+    double slowdown = std::exp(block.log_time) / job.default_time.value() - 1;
+    if (point != points.end()) {
+      const auto i = static_cast<std::size_t>(point - points.begin());
+      view.windows[i] += block.windows;
+      view.probed += block.windows;
+      if (std::exp(points[i].position) < view.lowest) {
+        view.lowest = std::exp(points[i].position);
+        view.lowest_slowdown = std::max(0.0, view.beliefs[i].slowdown);
+      }
+      slowdown = view.beliefs[i].slowdown;
+    }
+    view.slack -= std::max(0.0, slowdown) * iterations;
+  }
+  view.default_too_strong = view.beliefs[0].safe_power < 0.5;
+  if (view.default_too_strong) view.beliefs[0].score = INFINITY;
+  guard(view, seen);
+  return view;
+}
+
+// The model may be wrong: where a Setting has been measured often enough, its windows alone can
+// forbid it.
+void SliceSearch::guard(View& view, const Observations& seen) const {
+  if (!std::isfinite(view.bound)) return;
+  const auto& points = posterior_.slice().points;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (view.windows[i] < kEnoughToForbid) continue;
+    double excess = 0;
+    for (const Block& block : seen.blocks()) {
+      if (block.setting != points[i].setting) continue;
+      double level = 0;
+      double weight = 0;
+      for (const Block& base : seen.blocks()) {
+        if (base.setting != 0) continue;
+        const double near = std::exp(-std::abs(base.at - block.at) / Drift{}.iterations);
+        level += base.windows * near * base.log_time;
+        weight += base.windows * near;
+      }
+      excess += block.windows / view.windows[i] * (block.log_time - level / weight);
+    }
+    const double sampling = view.noise.time * std::sqrt(1 / view.windows[i] + 1 / view.windows[0]);
+    const double q =
+        normal_cdf((std::log1p(view.bound) - excess) / std::hypot(sampling, 0.3 * Drift{}.sd));
+    if (q < kForbidBelow) view.beliefs[i].safe = std::min(view.beliefs[i].safe, q);
+  }
+}
+
+std::size_t SliceSearch::choose(const View& view, double safety) const {
+  std::size_t best = 0;
+  // What was lost already must be made good by the rest of the job.
+  const double allowed = view.slack / view.remaining;
+  double least = view.beliefs[0].score;
+  const double wall = std::min(safety, kWall);
+  for (std::size_t i = 1; i < view.beliefs.size(); ++i) {
+    const Belief& belief = view.beliefs[i];
+    // Below the first clock that is plainly too slow all are.
+    if (!posterior_.slice().limits && belief.safe < wall && !view.default_too_strong) break;
+    if (belief.safe < safety || belief.slowdown + belief.slowdown_sd > allowed) continue;
+    if (belief.score < least) {
+      least = belief.score;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// The point to keep, by what is known now.
+std::size_t SliceSearch::settle(const View& view) const {
+  const std::size_t safe =
+      choose(view, posterior_.slice().limits ? kLimitSettleSafety : kSettleSafety);
+  if (!view.default_too_strong) {
+    const Belief& belief = view.beliefs[safe];
+    return 1 - belief.score - 2 * belief.score_sd < kWorthDoing ? 0 : safe;
+  }
+  if (safe != 0) return safe;
+  // Nothing keeps both promises: keep the budget, at the least slowdown.
+  std::size_t mildest = 0;
+  for (std::size_t i = 1; i < view.beliefs.size(); ++i) {
+    if (view.beliefs[i].safe_power < 0.9) continue;
+    if (mildest == 0 || view.beliefs[i].slowdown < view.beliefs[mildest].slowdown) mildest = i;
+  }
+  return mildest;
+}
+
+// The point with the best prospect: what it may save beyond `settled`, times the probability that
+// it keeps the bound. 0 when no prospect is worth a window.
+std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) const {
+  const auto& points = posterior_.slice().points;
+  const bool limits = posterior_.slice().limits;
+  const double floor = std::max(kLowestProbe, kLongestJump * view.lowest);
+  const double least = limits ? kLimitExploreSafety : kExploreSafety;
+  std::size_t best = 0;
+  double most = kWorthAWindow;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Belief& belief = view.beliefs[i];
+    if (!limits && belief.safe < std::min(least, kWall) && !view.default_too_strong) break;
+    if (i == settled || belief.safe < least || !affordable(i, settled, view) ||
+        (std::exp(points[i].position) < floor && i > 1))
+      continue;
+    const double gain =
+        std::min(view.beliefs[settled].score, 1e3) - (belief.score - belief.score_sd);
+    const double prospect = std::pow(belief.safe, kSafetyWeight) * gain;
+    if (prospect > most) {
+      most = prospect;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// Whether the whole job keeps its promise if this probe goes as expected.
+bool SliceSearch::affordable(std::size_t point, std::size_t settled, const View& view) const {
+  const double per_window = context_.window_iterations + context_.settle_iterations;
+  if (!std::isfinite(view.bound)) return true;
+  // At worst the job is bound by the core: then time grows as the clock falls, from the lowest
+  // Setting seen on, until the probe is cut short.
+  const double ratio = std::exp(posterior_.slice().points[point].position);
+  const double worst = (1 + view.lowest_slowdown) * std::max(view.lowest / ratio, 1.0) - 1;
+  const double until_cut = context_.settle_iterations + Step{}.abort_after;
+  if (!posterior_.slice().limits && worst > view.bound &&
+      until_cut * (worst - view.bound) > kRiskShare * view.slack)
+    return false;
+  const double probe = per_window * std::max(0.0, view.beliefs[point].slowdown);
+  const double later = std::max(view.beliefs[settled].slowdown, kLikelyUse * view.bound);
+  return probe + later * std::max(0.0, view.remaining - per_window) <= view.slack;
+}
+
+std::optional<Step> SliceSearch::explore(const View& view, std::size_t settled,
+                                         const JobState& job) const {
+  const auto& points = posterior_.slice().points;
+  const double per_window = context_.window_iterations + context_.settle_iterations;
+  const double windows = job.length / per_window;
+  const double most = std::clamp(std::min(0.25 * windows, 12 + 0.042 * windows), 5.0, 40.0);
+  if (static_cast<double>(job.explored - explored_before_) >= most) return std::nullopt;
+  const std::size_t x = most_promising(view, settled);
+  if (x == 0) return std::nullopt;
+  double near = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (std::abs(points[i].position - points[x].position) < 0.02) near += view.windows[i];
+  }
+  const double wanted = wanted_baselines(context_, view.noise, job.length);
+  if (near >= 2 && view.windows[0] < std::min(wanted, first_baselines_ + 0.5 * near)) {
+    return baseline();
+  }
+  return probe(x, view, job, "the optimum may be here");
+}
+
+// Nothing is ever decided from the prior alone.
+std::optional<Step> SliceSearch::first_look(const View& view, const JobState& job) const {
+  const auto& points = posterior_.slice().points;
+  if (view.probed > 0 || points.size() < 2) return std::nullopt;
+  const double wanted = -std::log1p(std::clamp(view.bound, 0.02, 0.3));
+  std::size_t nearest = 1;
+  for (std::size_t i = 2; i < points.size(); ++i) {
+    if (std::abs(points[i].position - wanted) < std::abs(points[nearest].position - wanted)) {
+      nearest = i;
+    }
+  }
+  return probe(nearest, view, job, "a first look");
+}
+
+// While holding: a Setting that is probably within the bound and saves more is worth a window.
+std::optional<Step> SliceSearch::go_lower(const View& view, std::size_t settled,
+                                          const JobState& job) {
+  const double per_window = context_.window_iterations + context_.settle_iterations;
+  const double most_tries = std::clamp(0.06 * job.length / per_window, 4.0, 40.0);
+  if (held_ == 0 || view.windows[held_] < kEnoughToForbid || bold_tries_ >= most_tries) {
+    return std::nullopt;
+  }
+  const std::size_t y = choose(view, kBoldSafety);
+  if (y == 0 || view.windows[y] >= 6) return std::nullopt;
+  if (view.beliefs[settled].score - view.beliefs[y].score <= kWorthAMove) return std::nullopt;
+  if (!affordable(y, settled, view)) return std::nullopt;
+  ++bold_tries_;
+  return probe(y, view, job, "a little lower may do");
+}
+
+bool SliceSearch::must_move(const View& view, std::size_t settled) const {
+  const Belief& held = view.beliefs[held_];
+  const double stay = posterior_.slice().limits ? kLimitStaySafety : kStaySafety;
+  // A twentieth of hysteresis, so that rounding does not make it swing.
+  const double allowed = 1.05 * view.slack / view.remaining;
+  return held_ == 0 || held.safe < stay || held.slowdown + held.slowdown_sd > allowed ||
+         held.score - view.beliefs[settled].score > kWorthAMove;
+}
+
+Step SliceSearch::baseline() const {
+  Step step;
+  step.iterations = context_.window_iterations;
+  step.exploring = true;
+  step.reason = "the default again, against drift";
+  return step;
+}
+
+Step SliceSearch::probe(std::size_t point, const View& view, const JobState& job,
+                        const char* why) const {
+  Step step;
+  step.setting = posterior_.slice().points[point].setting;
+  step.iterations = context_.window_iterations;
+  step.exploring = true;
+  step.abort_above = abort_threshold(context_, view.noise, job.default_time, step.abort_after);
+  step.confidence = view.beliefs[point].safe;
+  step.reason = why;
+  return step;
+}
+
+Step SliceSearch::hold(const View& view) const {
+  Step step;
+  step.setting = posterior_.slice().points[held_].setting;
+  step.iterations = context_.window_iterations * (view.windows[held_] >= 6 ? 4 : 1);
+  step.confidence = view.beliefs[held_].safe;
+  step.reason = "the least that keeps the bound";
+  return step;
+}
+
+std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& job) {
+  const std::optional<View> view = look(seen, job);
+  if (!view) return std::nullopt;
+  const std::size_t settled = settle(*view);
+  if (job.length < kShortJob) {
+    if (auto step = first_look(*view, job)) return step;
+  }
+  if (auto step = explore(*view, settled, job)) return step;
+  if (auto step = first_look(*view, job)) return step;
+  if (auto step = go_lower(*view, settled, job)) return step;
+  if (must_move(*view, settled)) held_ = settled;
+  if (held_ == 0) return std::nullopt;
+  const double wanted = wanted_baselines(context_, view->noise, job.length);
+  if (view->windows[0] < wanted && view->since_baseline >= 2) return baseline();
+  return hold(*view);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Searches one slice: explores where the model says the constrained optimum probably is, settles
+// where the bound is kept with high probability, and goes on measuring while it runs there, with
+// windows at the default in between so that the job's drift does not pass for a slowdown.
+#pragma once
+
+#include <optional>
+
+#include "policy/observations.h"
+#include "policy/policy.h"
+#include "policy/posterior.h"
+
+namespace hypermile {
+
+// Where the job stands.
+struct JobState {
+  double length = 5000;      // iterations, known or assumed
+  double done = 0;           // iterations run
+  std::size_t explored = 0;  // exploration windows so far, baselines included
+  Watts default_power;
+  Seconds default_time;  // per iteration, latest known
+};
+
+// Default windows worth their price over a job of that length: fewer leave a margin that costs more
+// saving than they do.
+double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length);
+
+// The time per iteration beyond which a probe is cut short from `after` iterations on.
+Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
+                        double after);
+
+class SliceSearch {
+ public:
+  // `context` must outlive the search.
+  SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
+              const Observations& seen);
+
+  // The next Step, or nullopt when this slice has nothing better than the default.
+  std::optional<Step> next(const Observations& seen, const JobState& job);
+
+ private:
+  struct View;  // what is believed at this moment
+  std::optional<View> look(const Observations& seen, const JobState& job) const;
+  void guard(View& view, const Observations& seen) const;
+  std::size_t choose(const View& view, double safety) const;
+  std::size_t settle(const View& view) const;
+  bool affordable(std::size_t point, std::size_t settled, const View& view) const;
+  std::size_t most_promising(const View& view, std::size_t settled) const;
+  std::optional<Step> explore(const View& view, std::size_t settled, const JobState& job) const;
+  std::optional<Step> first_look(const View& view, const JobState& job) const;
+  std::optional<Step> go_lower(const View& view, std::size_t settled, const JobState& job);
+  bool must_move(const View& view, std::size_t settled) const;
+  Step probe(std::size_t point, const View& view, const JobState& job, const char* why) const;
+  Step baseline() const;
+  Step hold(const View& view) const;
+
+  const PolicyContext& context_;
+  Posterior posterior_;
+  double first_baselines_;  // default windows before this search
+  std::size_t explored_before_;
+  std::size_t held_ = 0;  // point
+  int bold_tries_ = 0;
+};
+
+}  // namespace hypermile
