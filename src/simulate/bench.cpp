@@ -12,9 +12,12 @@ namespace {
 constexpr Seconds kPoll = milliseconds(20);
 constexpr Seconds kWatch = Seconds(3);  // at the default before anything is planned
 constexpr std::size_t kWatchTicks = 9;
-// A pause between two ticks is this much longer than an iteration. More than so many within one
-// Window: the job's iterations are like that.
+// A pause between two ticks is this much longer than an iteration. Pauses less than so far apart
+// are part of how the job runs; others end a Window that has enough iterations, or begin it anew, a
+// few times.
 constexpr double kPause = 4;
+constexpr Seconds kUsual = Seconds(1.5);
+constexpr double kEnough = 0.25;  // of the iterations asked for
 constexpr int kRestarts = 2;
 constexpr SensorSet kSensors =
     Sensor::kEnergy | Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
@@ -26,30 +29,41 @@ SimGpuOptions gpu_options(const SimulatedJob& job) {
   return options;
 }
 
-// A Window that is being measured, from a tick on.
+// A Window that is being measured, from a tick to a tick. Samples count once a tick has shown that
+// they lie within an iteration and not within a pause.
 class OpenWindow {
  public:
   OpenWindow(const Setting& setting, const Tick& tick)
-      : meter_(setting, tick.time, static_cast<double>(tick.iteration)), first_(tick) {}
+      : meter_(setting, tick.time, static_cast<double>(tick.iteration)),
+        first_(tick),
+        last_(tick) {}
 
-  void add(const Sample& sample) { meter_.add(sample); }
-  std::vector<double>& intervals() { return intervals_; }
-  double iterations() const { return static_cast<double>(intervals_.size()); }
+  double iterations() const { return static_cast<double>(last_.iteration - first_.iteration); }
+  const Tick& last() const { return last_; }
 
-  bool too_slow(const Step& step, Instant now) const {
-    return step.abort_above && iterations() >= step.abort_after &&
-           (now - first_.time) / iterations() > *step.abort_above;
+  void add(const Sample& sample) { pending_.push_back(sample); }
+  void extend(const Tick& tick) {
+    for (const Sample& sample : pending_) meter_.add(sample);
+    pending_.clear();
+    intervals_s_.push_back((tick.time - last_.time).value());
+    last_ = tick;
   }
-  Window close(const Tick& tick) const {
-    Window window = meter_.close(tick.time, static_cast<double>(tick.iteration));
-    if (const double error = relative_error(intervals_); error > 0) window.time_error = error;
+  bool too_slow(const Step& step) const {
+    return step.abort_above && iterations() >= step.abort_after &&
+           (last_.time - first_.time) / iterations() > *step.abort_above;
+  }
+  Window close() const {
+    Window window = meter_.close(last_.time, static_cast<double>(last_.iteration));
+    if (const double error = relative_error(intervals_s_); error > 0) window.time_error = error;
     return window;
   }
 
  private:
   WindowMeter meter_;
   Tick first_;
-  std::vector<double> intervals_;
+  Tick last_;
+  std::vector<Sample> pending_;
+  std::vector<double> intervals_s_;
 };
 
 }  // namespace
@@ -68,6 +82,7 @@ Result<void> Bench::start() {
 
 Result<WindowPlan> Bench::watch() {
   std::vector<double> intervals_s;
+  std::optional<Tick> last_tick;
   double clock_sum = 0;
   int clocks_seen = 0;
   while (gpu_.running() && (elapsed() < kWatch || intervals_s.size() < kWatchTicks)) {
@@ -77,7 +92,10 @@ Result<WindowPlan> Bench::watch() {
       ++clocks_seen;
     }
     if (sample.memory_clock) default_values_.memory_clock = sample.memory_clock;
-    for (const Tick& tick : ticks_.take()) pass(tick, intervals_s);
+    for (const Tick& tick : ticks_.take()) {
+      if (last_tick) intervals_s.push_back((tick.time - last_tick->time).value());
+      last_tick = tick;
+    }
   }
   if (intervals_s.empty()) {
     return Error{ErrorCode::kUsage, "the job ends before it can be measured",
@@ -101,27 +119,26 @@ Result<void> Bench::change_to(const Setting& setting) {
 
 Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step& step) {
   const double wanted = std::isfinite(step.iterations) ? std::max(1.0, step.iterations) : 1;
+  int restarts = 0;
   std::optional<OpenWindow> open;
   ticks_.take();  // those of before
-  pauses_in_a_row_ = 0;
   while (gpu_.running()) {
     ASSIGN_OR_RETURN(const Sample sample, poll());
     for (const Tick& tick : ticks_.take()) {
       if (!open) {
         open.emplace(setting, tick);
-        last_tick_ = tick;
-        continue;
-      }
-      pass(tick, open->intervals());
-      if (interrupted(open->intervals())) {
+      } else if (cuts(open->last().time, tick.time)) {
+        const bool enough = open->iterations() >= kEnough * wanted || ++restarts > kRestarts;
+        if (enough && open->iterations() > 0) return std::optional(open->close());
         open.emplace(setting, tick);
-        continue;
+      } else {
+        open->extend(tick);
+        const bool whole = open->iterations() >= wanted;
+        if (!whole && !open->too_slow(step)) continue;
+        Window window = open->close();
+        window.aborted = !whole;
+        return std::optional(std::move(window));
       }
-      const bool abort = open->iterations() < wanted && open->too_slow(step, tick.time);
-      if (open->iterations() < wanted && !abort) continue;
-      Window window = open->close(tick);
-      window.aborted = abort;
-      return std::optional(std::move(window));
     }
     if (open) open->add(sample);
   }
@@ -141,18 +158,11 @@ Result<Sample> Bench::poll() {
   return sample;
 }
 
-void Bench::pass(const Tick& tick, std::vector<double>& intervals_s) {
-  if (last_tick_ && tick.iteration == last_tick_->iteration + 1) {
-    intervals_s.push_back((tick.time - last_tick_->time).value());
-  }
-  last_tick_ = tick;
-}
-
-bool Bench::interrupted(const std::vector<double>& intervals_s) {
-  if (pauses_are_usual_ || intervals_s.empty()) return false;
-  if (intervals_s.back() <= kPause * plan_.typical.value()) return false;
-  pauses_are_usual_ = ++pauses_in_a_row_ > kRestarts;
-  return true;
+bool Bench::cuts(Instant before, Instant after) {
+  if (after - before <= kPause * plan_.typical) return false;
+  const bool usual = last_pause_ && before - *last_pause_ < kUsual;
+  last_pause_ = after;
+  return !usual;
 }
 
 }  // namespace hypermile

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "base/clock.h"
 #include "measure/window.h"
@@ -37,7 +36,8 @@ class Bench {
   Result<void> change_to(const Setting& setting);
 
   // One Window at the Setting in force; nullopt where the job ended first. A pause of the job (an
-  // evaluation, a checkpoint) begins it anew, unless pauses are part of how this job runs.
+  // evaluation, a checkpoint) is not measured: the Window ends before it or begins anew behind it,
+  // so it may be shorter than asked for. Pauses that come all the time are part of the job.
   Result<std::optional<Window>> measure(const Setting& setting, const Step& step);
 
   // Of the whole job so far, as the clock and the energy counter say.
@@ -46,9 +46,8 @@ class Bench {
 
  private:
   Result<Sample> poll();
-  void pass(const Tick& tick, std::vector<double>& intervals_s);
-  // Whether the last interval was a pause that a Window must not contain.
-  bool interrupted(const std::vector<double>& intervals_s);
+  // Whether the job paused between two ticks in a way that a Window must not contain.
+  bool cuts(Instant before, Instant after);
 
   const SimulatedJob& job_;
   VirtualClock clock_;
@@ -58,11 +57,9 @@ class Bench {
   Instant last_;
   std::optional<Joules> first_energy_;
   std::optional<Joules> last_energy_;
-  std::optional<Tick> last_tick_;
   Setting default_values_;
   WindowPlan plan_;
-  int pauses_in_a_row_ = 0;
-  bool pauses_are_usual_ = false;
+  std::optional<Instant> last_pause_;
 };
 
 }  // namespace hypermile

@@ -20,34 +20,36 @@ TEST(Bench, MeasuresWhatTheSimulatorKnowsToBeTrue) {
   Bench bench(job);
   ASSERT_TRUE(bench.start().ok());
   ASSERT_TRUE(bench.watch().ok());
-  ASSERT_TRUE(bench.measure({}, wanting(600)).ok());  // warm
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(bench.measure({}, wanting(80)).ok());  // warm
 
-  const auto window = bench.measure({}, wanting(80));
+  const auto window = bench.measure({}, wanting(20));
 
   ASSERT_TRUE(window.ok() && *window);
   EXPECT_TRUE((*window)->usable()) << (*window)->unusable;
-  EXPECT_EQ((*window)->iterations, 80);
   const double checkpoints = 3.0 / 97;  // the truth counts them in, a Window begins behind them
   EXPECT_NEAR((*window)->time_per_iteration->value(),
               truth.default_point().time.value() - checkpoints,
               0.01 * truth.default_point().time.value());
+  EXPECT_GT((*window)->power->value(), 200);
 }
 
-TEST(Bench, BeginsAWindowAnewBehindAPause) {
+TEST(Bench, KeepsPausesOutOfWindows) {
   const SimulatedJob job = job_for_test(2000);
   Bench bench(job);
   ASSERT_TRUE(bench.start().ok());
   ASSERT_TRUE(bench.watch().ok());
 
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const auto window = bench.measure({}, wanting(60));
 
     ASSERT_TRUE(window.ok() && *window);
-    EXPECT_LT((*window)->duration.value(), 60 * 0.2) << "a checkpoint of 3 s is in it";
+    EXPECT_LT((*window)->time_per_iteration->value(), 0.13) << "a checkpoint of 3 s is in it";
+    EXPECT_GT((*window)->power->value(), 250) << "power of a waiting GPU is in it";
+    EXPECT_GE((*window)->iterations, 15);
   }
 }
 
-TEST(Bench, LetsWindowsRunThroughPausesThatLeaveNoRoomBetweenThem) {
+TEST(Bench, EndsAWindowBeforeAPauseWhereItCannotGetAllItWants) {
   const SimulatedJob job = job_for_test(3000);
   Bench bench(job);
   ASSERT_TRUE(bench.start().ok());
@@ -56,8 +58,23 @@ TEST(Bench, LetsWindowsRunThroughPausesThatLeaveNoRoomBetweenThem) {
   const auto window = bench.measure({}, wanting(500));
 
   ASSERT_TRUE(window.ok() && *window);
-  EXPECT_EQ((*window)->iterations, 500);
-  EXPECT_GT((*window)->duration.value(), 5 * 3) << "five checkpoints are in it";
+  EXPECT_NEAR((*window)->iterations, 96, 1);
+}
+
+TEST(Bench, CountsPausesThatComeAllTheTimeAsPartOfTheJob) {
+  SimulatedJob job = job_for_test(3000);
+  job.workload.load.phases[1].every = 4;
+  job.workload.load.phases[1].parts[0].data_stall = Seconds(0.6);
+  Bench bench(job);
+  ASSERT_TRUE(bench.start().ok());
+  ASSERT_TRUE(bench.watch().ok());
+  ASSERT_TRUE(bench.measure({}, wanting(10)).ok());
+
+  const auto window = bench.measure({}, wanting(40));
+
+  ASSERT_TRUE(window.ok() && *window);
+  EXPECT_EQ((*window)->iterations, 40);
+  EXPECT_GT((*window)->duration.value(), 9 * 0.6);
 }
 
 TEST(Bench, CutsAWindowShortThatIsPlainlyTooSlow) {
