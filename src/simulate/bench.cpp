@@ -12,12 +12,12 @@ namespace {
 constexpr Seconds kPoll = milliseconds(20);
 constexpr Seconds kWatch = Seconds(3);  // at the default before anything is planned
 constexpr std::size_t kWatchTicks = 9;
-// A pause between two ticks is this much longer than an iteration. Pauses less than so far apart
-// are part of how the job runs; others end a Window that has enough iterations, or begin it anew, a
-// few times.
+// A pause between two ticks is this much longer than an iteration. Pauses that come several times a
+// Window are part of how the job runs; others end a Window that has enough iterations, or begin it
+// anew, a few times. How far apart they are is counted in iterations: a clock must not change it.
 constexpr double kPause = 4;
-constexpr Seconds kUsual = Seconds(1.5);
-constexpr double kEnough = 0.25;  // of the iterations asked for
+constexpr double kUsual = 1.0 / 3;  // of a Window as planned
+constexpr double kEnough = 0.25;    // of the iterations asked for
 constexpr int kRestarts = 2;
 constexpr SensorSet kSensors =
     Sensor::kEnergy | Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
@@ -127,7 +127,7 @@ Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step&
     for (const Tick& tick : ticks_.take()) {
       if (!open) {
         open.emplace(setting, tick);
-      } else if (cuts(open->last().time, tick.time)) {
+      } else if (cuts(open->last(), tick)) {
         const bool enough = open->iterations() >= kEnough * wanted || ++restarts > kRestarts;
         if (enough && open->iterations() > 0) return std::optional(open->close());
         open.emplace(setting, tick);
@@ -158,11 +158,11 @@ Result<Sample> Bench::poll() {
   return sample;
 }
 
-bool Bench::cuts(Instant before, Instant after) {
-  if (after - before <= kPause * plan_.typical) return false;
-  const bool usual = last_pause_ && before - *last_pause_ < kUsual;
-  last_pause_ = after;
-  return !usual;
+bool Bench::cuts(const Tick& before, const Tick& after) {
+  if (after.time - before.time <= kPause * plan_.typical) return false;
+  const auto apart = static_cast<double>(after.iteration - last_pause_);
+  last_pause_ = after.iteration;
+  return apart >= kUsual * plan_.window_iterations;
 }
 
 }  // namespace hypermile

@@ -47,7 +47,7 @@ class Bench {
  private:
   Result<Sample> poll();
   // Whether the job paused between two ticks in a way that a Window must not contain.
-  bool cuts(Instant before, Instant after);
+  bool cuts(const Tick& before, const Tick& after);
 
   const SimulatedJob& job_;
   VirtualClock clock_;
@@ -59,7 +59,7 @@ class Bench {
   std::optional<Joules> last_energy_;
   Setting default_values_;
   WindowPlan plan_;
-  std::optional<Instant> last_pause_;
+  std::uint64_t last_pause_ = 0;  // the iteration behind it
 };
 
 }  // namespace hypermile

@@ -77,6 +77,23 @@ TEST(Bench, CountsPausesThatComeAllTheTimeAsPartOfTheJob) {
   EXPECT_GT((*window)->duration.value(), 9 * 0.6);
 }
 
+TEST(Bench, TakesPausesTheSameWayAtEveryClock) {
+  for (const std::uint64_t every : {11U, 12U, 13U, 14U, 15U, 16U}) {  // near a third of a Window
+    SimulatedJob job = job_for_test(6000);
+    job.workload.load.phases[1].every = every;
+    Bench bench(job);
+    ASSERT_TRUE(bench.start().ok());
+    ASSERT_TRUE(bench.watch().ok());
+    ASSERT_TRUE(bench.measure({}, wanting(100)).ok());
+    const auto fast = bench.measure({}, wanting(200));
+    ASSERT_TRUE(bench.change_to({.sm_clock = Mhz(900)}).ok());
+    const auto slow = bench.measure({.sm_clock = Mhz(900)}, wanting(200));
+
+    ASSERT_TRUE(fast.ok() && *fast && slow.ok() && *slow);
+    EXPECT_GT(*(*slow)->time_per_iteration, *(*fast)->time_per_iteration) << every;
+  }
+}
+
 TEST(Bench, CutsAWindowShortThatIsPlainlyTooSlow) {
   const SimulatedJob job = job_for_test(500);
   Bench bench(job);

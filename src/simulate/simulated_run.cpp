@@ -146,7 +146,7 @@ class Player {
 
 Curve truth_of(const SimulatedJob& job) {
   const SimGpuState card = make_sim_gpu(job.sheet.physics, job.seed, job.effects);
-  return true_curve(job.sheet, job.workload, job.knobs, card.card);
+  return true_curve(job.sheet, job.workload, job.knobs, card.card, job.effects);
 }
 
 Result<void> play(const SimulatedJob& job, const Curve& truth, std::string_view policy,
