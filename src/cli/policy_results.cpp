@@ -55,10 +55,11 @@ nlohmann::json to_json(const PolicySummary& s) {
 
 std::string policy_table_text(std::span<const PolicySummary> summaries) {
   std::string out = fmt::format(
-      "| {:<16} | {:>5} | {:>7} | {:>15} | {:>7} | {:>15} | {:>19} | {:>8} | {:>6} | {:>8} |\n",
+      "| {:<16} | {:>5} | {:>7} | {:>15} | {:>7} | {:>15} | {:>19} | {:>8} | {:>6} | {:>10} | "
+      "{:>8} |\n",
       "policy", "runs", "saved %", "share of oracle", "final", "slowdown % mean/max",
-      "kept over / by 0.5", "job over", "losses", "windows");
-  out += "|---|---|---|---|---|---|---|---|---|---|\n";
+      "kept over / by 0.5", "job over", "losses", "at default", "windows");
+  out += "|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const PolicySummary& s : summaries) {
     const auto of_runs = [&](std::size_t count) {
       return percent(static_cast<double>(count) / static_cast<double>(s.runs));
@@ -66,12 +67,12 @@ std::string policy_table_text(std::span<const PolicySummary> summaries) {
     out += fmt::format(
         "| {:<16} | {:>5} | {:>7.2f} | {:>5.1f} ({:.0f}-{:.0f}) % | {:>5.1f} % | {:>8.2f} / "
         "{:<8.2f} "
-        "| {:>8.1f} / {:<4.1f} % | {:>6.1f} % | {:>4.1f} % | {:>8.1f} |\n",
+        "| {:>8.1f} / {:<4.1f} % | {:>6.1f} % | {:>4.1f} % | {:>8.1f} % | {:>8.1f} |\n",
         s.policy, s.runs, percent(s.mean_saved), percent(s.share_of_oracle),
         percent(s.share_interval.low), percent(s.share_interval.high),
         percent(s.final_share_of_oracle), percent(s.mean_slowdown), percent(s.max_slowdown),
         of_runs(s.violations_final), of_runs(s.violations_final_half_point),
-        of_runs(s.violations_job), of_runs(s.losses), s.mean_probes);
+        of_runs(s.violations_job), of_runs(s.losses), of_runs(s.ends_at_default), s.mean_probes);
   }
   return out;
 }

@@ -96,4 +96,12 @@ void Conditioning::weigh(const Eigen::MatrixXd& predicted) {
   pull_of_particle_ = (-product - level * ones_.transpose()).rowwise() + pull_.transpose();
 }
 
+void Conditioning::keep(const std::vector<Eigen::Index>& particles) {
+  Eigen::MatrixXd kept(static_cast<Eigen::Index>(particles.size()), pull_of_particle_.cols());
+  for (Eigen::Index a = 0; a < kept.rows(); ++a) {
+    kept.row(a) = pull_of_particle_.row(particles[static_cast<std::size_t>(a)]);
+  }
+  pull_of_particle_ = std::move(kept);
+}
+
 }  // namespace hypermile

@@ -54,9 +54,11 @@ class Conditioning {
   // Of each particle, given what it predicts at the points seen (particles x points seen).
   void weigh(const Eigen::MatrixXd& predicted);
   const Eigen::ArrayXd& log_likelihood() const { return log_likelihood_; }
-  // What a particle's prediction at a point must be corrected by.
-  double correction(Eigen::Index point, Eigen::Index particle) const {
-    return cross_.row(point).dot(pull_of_particle_.row(particle));
+  // Forgets all particles but these.
+  void keep(const std::vector<Eigen::Index>& particles);
+  // What each particle's prediction at a point must be corrected by.
+  Eigen::ArrayXd corrections(Eigen::Index point) const {
+    return (pull_of_particle_ * cross_.row(point).transpose()).array();
   }
   // Variance of a point's ratio to the default around a particle's corrected prediction.
   double variance(Eigen::Index point) const { return variance_(point); }

@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "policy/makers.h"
 #include "policy/memory_stage.h"
-#include "policy/prior.h"
 #include "policy/slice_search.h"
 
 namespace hypermile {
@@ -28,7 +27,8 @@ constexpr int kPhaseWindows = 3;
 
 class HypermilePolicy : public Policy {
  public:
-  explicit HypermilePolicy(const PolicyContext& context) : context_(context) {
+  explicit HypermilePolicy(const PolicyContext& context)
+      : context_(context), prior_(prior_grid(kParticles, context.prior_without)) {
     if (!(context_.window_iterations >= 1)) context_.window_iterations = 30;
     if (!(context_.settle_iterations >= 0)) context_.settle_iterations = 0;
   }
@@ -52,6 +52,7 @@ class HypermilePolicy : public Policy {
   DefaultState found() const;
 
   PolicyContext context_;
+  std::shared_ptr<const ParticleGrid> prior_;
   Observations seen_;
   Step asked_;
   double done_ = 0;
@@ -146,8 +147,7 @@ bool HypermilePolicy::open_next_slice() {
   if (slices_left_->empty()) return false;
   Slice slice = make_slice(context_.settings, slices_left_->back(), found());
   slices_left_->pop_back();
-  ParticleTable table = tabulate(prior_particles(kParticles, context_.prior_without), slice,
-                                 derive_seed(1, "limit response"));
+  ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
   search_.emplace(context_, Posterior(std::move(slice), std::move(table)), job(), seen_);
   return true;
 }

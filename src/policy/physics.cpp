@@ -13,7 +13,7 @@ constexpr double kVoltageSoftness = 0.03;
 }  // namespace
 
 double Physics::time_ratio(double y) const {
-  const double x = 1 / std::clamp(y, kLowestClock / 2, 1.0);
+  const double x = 1 / std::clamp(y, kLowestClock, 1.0);
   const double starved =
       std::pow((1 + std::pow(x / knee, kKneeSharpness)) / (1 + std::pow(1 / knee, kKneeSharpness)),
                1 / kKneeSharpness);
@@ -24,7 +24,7 @@ double Physics::time_ratio(double y) const {
 }
 
 double Physics::power_ratio(double y) const {
-  const double clock = std::clamp(y, kLowestClock / 2, 1.0);
+  const double clock = std::clamp(y, kLowestClock, 1.0);
   const auto voltage = [&](double at) {
     return 1 + voltage_slope * kVoltageSoftness *
                    std::log1p(std::exp((at - voltage_floor) / kVoltageSoftness));
@@ -36,18 +36,6 @@ double Physics::power_ratio(double y) const {
 double LimitResponse::power_ratio(double limit_ratio) const {
   const double limit = std::max(accuracy * limit_ratio, 1e-3);
   return std::pow(1 + std::pow(limit, -sharpness), -1 / sharpness);
-}
-
-double clock_for_power(const Physics& physics, double power_ratio) {
-  double low = kLowestClock;
-  double high = 1;
-  if (power_ratio >= 1) return high;
-  if (power_ratio <= physics.power_ratio(low)) return low;
-  for (int i = 0; i < 24; ++i) {
-    const double middle = 0.5 * (low + high);
-    (physics.power_ratio(middle) < power_ratio ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
 }
 
 }  // namespace hypermile

@@ -8,6 +8,9 @@
 
 namespace hypermile {
 
+// Nothing is said of clocks below this share of the default's.
+inline constexpr double kLowestClock = 0.2;
+
 struct Physics {
   double fixed_share = 0.3;    // of the time that no clock changes: launches, host, memory latency
   double core_share = 0.5;     // of the rest at the default: bound by the core, not by memory
@@ -31,9 +34,5 @@ struct LimitResponse {
   // Power relative to the default under a limit of `limit_ratio` times the default's mean power.
   double power_ratio(double limit_ratio) const;
 };
-
-// The clock ratio at which `physics` draws `power_ratio`; within [kLowestClock, 1].
-inline constexpr double kLowestClock = 0.2;
-double clock_for_power(const Physics& physics, double power_ratio);
 
 }  // namespace hypermile

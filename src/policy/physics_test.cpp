@@ -29,15 +29,6 @@ TEST(Physics, TimeRisesAndPowerFallsMonotonicallyWithTheClock) {
   }
 }
 
-TEST(Physics, TheClockForAPowerDrawsThatPower) {
-  const Physics physics;
-  const double clock = clock_for_power(physics, 0.7);
-
-  EXPECT_NEAR(physics.power_ratio(clock), 0.7, 1e-5);
-  EXPECT_EQ(clock_for_power(physics, 1.5), 1);
-  EXPECT_EQ(clock_for_power(physics, 0), kLowestClock);
-}
-
 TEST(LimitResponse, FollowsALowLimitAndForgetsAHighOne) {
   const LimitResponse response{20, 1};
 

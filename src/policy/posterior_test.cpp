@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "policy/prior.h"
+#include "policy/physics.h"
 
 namespace hypermile {
 namespace {
@@ -78,7 +78,7 @@ TEST(Conditioning, AgreesWithBruteForceOnASmallCase) {
     for (std::size_t point = 1; point < 4; ++point) {
       const BruteForce expected = brute_force(errors, point, 0.01);
       const auto at = static_cast<Eigen::Index>(point);
-      EXPECT_NEAR(conditioning.correction(at, k), expected.mean, 1e-6) << point;
+      EXPECT_NEAR(conditioning.corrections(at)(k), expected.mean, 1e-6) << point;
       EXPECT_NEAR(conditioning.variance(at), expected.variance, 1e-8) << point;
       likelihood[k] = expected.log_likelihood;
     }
@@ -106,7 +106,7 @@ Slice twenty_clocks() {
 TEST(Posterior, FindsTheBoundOfAJobThatFollowsOneOfItsModels) {
   const Slice slice = twenty_clocks();
   const Physics truth{.fixed_share = 0.2, .core_share = 0.7, .overlap = 2, .knee = 2.5};
-  const Posterior posterior(slice, tabulate(prior_particles(512, ""), slice, 1));
+  const Posterior posterior(slice, tabulate(*prior_grid(512, ""), slice, 1));
   std::vector<Block> blocks = {{0, 60, 4, 0, 0}};
   for (const std::size_t i : {3U, 6U}) {
     const double y = slice.points[i].ratio;
@@ -125,9 +125,34 @@ TEST(Posterior, FindsTheBoundOfAJobThatFollowsOneOfItsModels) {
   EXPECT_LT((*beliefs)[12].safe, 0.1);
 }
 
+TEST(ParticleTable, InterpolatesWhatThePhysicsSays) {
+  const std::vector<Physics> particles = {Physics{}, Physics{.core_share = 0.9, .overlap = 6}};
+  const Slice slice = twenty_clocks();
+  const ParticleTable table = tabulate(ParticleGrid(particles), slice, 1);
+
+  for (Eigen::Index i = 1; i < table.log_time.cols(); ++i) {
+    const double y = slice.points[static_cast<std::size_t>(i)].ratio;
+    EXPECT_NEAR(table.log_time(1, i), std::log(particles[1].time_ratio(y)), 2e-4);
+    EXPECT_NEAR(table.log_power(0, i), std::log(particles[0].power_ratio(y)), 2e-4);
+  }
+}
+
+TEST(ParticleTable, UnderALimitPowerFollowsItAndTimeFollowsPower) {
+  Slice slice;
+  slice.limits = true;
+  slice.points = {{0, 1.2, 0}, {1, 0.9, -0.1}, {2, 0.6, -0.4}};
+  const ParticleTable table = tabulate(*prior_grid(64, ""), slice, 1);
+
+  for (Eigen::Index k = 0; k < 64; ++k) {
+    EXPECT_LE(table.log_power(k, 2), table.log_power(k, 1));
+    EXPECT_GE(table.log_time(k, 2), table.log_time(k, 1) - 1e-12);
+    EXPECT_GE(table.log_time(k, 1), -1e-12);
+  }
+}
+
 TEST(Posterior, ThereIsNothingToBelieveWithoutTheDefault) {
   const Slice slice = twenty_clocks();
-  const Posterior posterior(slice, tabulate(prior_particles(64, ""), slice, 1));
+  const Posterior posterior(slice, tabulate(*prior_grid(64, ""), slice, 1));
   const std::vector<Block> blocks = {{3, 10, 1, 0, 0}};
 
   EXPECT_FALSE(posterior.believe(blocks, {}, Objective{}, Watts(300)).has_value());
@@ -135,7 +160,7 @@ TEST(Posterior, ThereIsNothingToBelieveWithoutTheDefault) {
 
 TEST(Posterior, APowerBudgetIsPartOfBeingSafe) {
   const Slice slice = twenty_clocks();
-  const Posterior posterior(slice, tabulate(prior_particles(256, ""), slice, 1));
+  const Posterior posterior(slice, tabulate(*prior_grid(256, ""), slice, 1));
   Objective objective;
   objective.max_slowdown.reset();
   objective.power_budget = Watts(240);

@@ -27,7 +27,9 @@ constexpr double kWorthAMove = 0.002;
 // Nothing is done for less than this gain beyond two standard deviations.
 constexpr double kWorthDoing = 0.01;
 // How much the probability of keeping the bound weighs in a prospect.
+// Less where all points share a known level: a probe far below it teaches most about the slope.
 constexpr double kSafetyWeight = 0.7;
+constexpr double kOwnLevelSafetyWeight = 1;
 // No probe further below the lowest one so far, nor one that could cost more than this share of
 // what the job may lose.
 constexpr double kLongestJump = 0.65;
@@ -40,7 +42,11 @@ constexpr double kLikelyUse = 0.8;
 // A Setting measured in this many windows can be forbidden by them alone.
 constexpr double kEnoughToForbid = 4;
 constexpr double kForbidBelow = 0.8;
+constexpr double kOldest = 10;  // baselines older than so many drift times all weigh the same
+// Default windows: share of the textbook optimum (the model knows the level too), and when one that
+// is older than so many windows is renewed.
 constexpr double kBaselineShare = 0.4;
+constexpr double kStaleAfter = 200;
 constexpr double kMostBaselines = 40;
 
 double normal_cdf(double x) {
@@ -83,8 +89,9 @@ SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, cons
     : context_(context),
       posterior_(std::move(posterior)),
       first_baselines_(seen.windows_at(0)),
-      explored_before_(seen.windows_at(0) == static_cast<double>(job.explored) ? 0 : job.explored) {
-}
+      // The first baselines are part of a search's budget; probes of memory clocks and of earlier
+      // slices are not.
+      explored_before_(static_cast<double>(job.explored) > first_baselines_ ? job.explored : 0) {}
 
 std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
                                                    const JobState& job) const {
@@ -141,7 +148,8 @@ void SliceSearch::guard(View& view, const Observations& seen) const {
       double weight = 0;
       for (const Block& base : seen.blocks()) {
         if (base.setting != 0) continue;
-        const double near = std::exp(-std::abs(base.at - block.at) / Drift{}.iterations);
+        const double apart = std::abs(base.at - block.at) / Drift{}.iterations;
+        const double near = std::exp(-std::min(apart, kOldest));
         level += base.windows * near * base.log_time;
         weight += base.windows * near;
       }
@@ -198,6 +206,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
   const bool limits = posterior_.slice().limits;
   const double floor = std::max(kLowestProbe, kLongestJump * view.lowest);
   const double least = limits ? kLimitExploreSafety : kExploreSafety;
+  const double weight = posterior_.slice().own_level ? kOwnLevelSafetyWeight : kSafetyWeight;
   std::size_t best = 0;
   double most = kWorthAWindow;
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -208,7 +217,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
       continue;
     const double gain =
         std::min(view.beliefs[settled].score, 1e3) - (belief.score - belief.score_sd);
-    const double prospect = std::pow(belief.safe, kSafetyWeight) * gain;
+    const double prospect = std::pow(belief.safe, weight) * gain;
     if (prospect > most) {
       most = prospect;
       best = i;
@@ -335,7 +344,7 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
   if (must_move(*view, settled)) held_ = settled;
   if (held_ == 0) return std::nullopt;
   const double wanted = wanted_baselines(context_, view->noise, job.length);
-  if (view->windows[0] < wanted && view->since_baseline >= 2) return baseline();
+  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : kStaleAfter)) return baseline();
   return hold(*view);
 }
 

@@ -31,11 +31,14 @@ void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
   state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
 }
 
-// How much power one step of the clock list is worth here: power goes about as f·v², and the
-// limiter cannot know how much of it is dynamic.
+// How much power one step of the clock list is worth here, as the limiter reckons: it knows the
+// voltage curve, and takes three quarters of the power to follow the clock.
 double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double clock) {
   const double relative = gpu.clocks.sm_step.value() / clock;
-  return std::max(0.5, 2.0 * relative * state.limiter.seen_w);
+  const double v = voltage(gpu.power, clock);
+  const double steeper =
+      clock > gpu.power.voltage_knee.value() ? 2 * gpu.power.voltage_slope * clock / v : 0;
+  return std::max(0.5, 0.75 * (1 + steeper) * relative * state.limiter.seen_w);
 }
 
 }  // namespace
@@ -85,12 +88,11 @@ bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
   const double step = gpu.clocks.sm_step.value();
   const double per_step = watts_per_step(state, gpu, before);
   const double excess = seen - target;
-  double steps = gpu.limiter.gain * excess / per_step;
-  if (excess > 0) {
-    steps = std::ceil(steps);
-  } else {
-    // Releases only as far as it will not have to take back at once.
-    steps = -std::floor(gpu.limiter.gain * std::max(0.0, -excess / per_step - 1) + 0.5);
+  double steps = std::ceil(gpu.limiter.gain * excess / per_step);
+  if (excess <= 0) {
+    // Releases only what it will not have to take back at once.
+    const double free = -excess / per_step - 1;
+    steps = free > 0 ? -std::max(1.0, std::floor(gpu.limiter.gain * free)) : 0;
   }
   limiter.thermal = state.die_c >= gpu.thermal.slowdown.value();
   if (limiter.thermal) steps = std::max(steps, 1.0);
