@@ -221,6 +221,18 @@ TEST_F(Cli, SimulateComparesPoliciesOnOneJob) {
             report["runs"][0]["baseline"]["time_per_iteration_s"]["mean"].get<double>());
 }
 
+TEST_F(Cli, SimulateShowsAPersonTheDefaultBesideWhatTheyAskedFor) {
+  ASSERT_EQ(run({"simulate", "--workload", "dcgan", "--iterations", "1000", "--policy", "oracle"}),
+            0)
+      << err();
+
+  EXPECT_NE(out().find("\ndefault "), std::string::npos) << out();
+  EXPECT_NE(out().find("\noracle "), std::string::npos);
+  EXPECT_NE(out().find("(true best)"), std::string::npos);
+  EXPECT_NE(out().find(" ± "), std::string::npos) << "errors belong to means";
+  EXPECT_NE(out().find("bound 5 %"), std::string::npos);
+}
+
 TEST_F(Cli, SimulateTakesSeveralWorkloadsAndSumsThemUp) {
   ASSERT_EQ(run({"simulate", "--workload", "dlrm,vit_b16", "--iterations", "800", "--policy",
                  "default,bisection"}),

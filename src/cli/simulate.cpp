@@ -4,6 +4,7 @@
 // time. Prints what the event log of the runs says.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -85,7 +86,11 @@ void show(const SimulatedJob& job, std::span<const SimulatedOutcome> outcomes,
 Result<void> run_simulate(const CommandArguments& arguments, CommandContext& context) {
   const OptionValues& values = arguments.options;
   ASSIGN_OR_RETURN(const std::vector<SimulatedJob> jobs, read_jobs(values, context.clock));
-  const std::vector<std::string> policies = read_policies(values);
+  std::vector<std::string> policies = read_policies(values);
+  // A person reads the others against the default.
+  if (!values.flag("json") && std::ranges::find(policies, "default") == policies.end()) {
+    policies.insert(policies.begin(), "default");
+  }
   // A log that cannot be written is found before the work, not after it.
   if (values.given("log")) RETURN_IF_ERROR(keep_log(values, ""));
   ComparisonOptions options;
