@@ -36,16 +36,17 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
 // A line that changes while the job runs.
 WindowListener live_line(CommandContext& context) {
   if (!context.terminal) return {};
-  return [&context](const Window& window, double progress, bool exploring) {
+  return [&context](const LiveWindow& live) {
+    const Window& window = live.window;
     if (!window.usable()) return;
     context.err << fmt::format(
-                       "\r\033[K{:>4.0f} %  {:<8} {:<22} {:7.1f} ms/iteration {:6.1f} W  {:6.1f} "
-                       "J/iteration",
-                       100 * progress, exploring ? "probing" : "holding", to_string(window.setting),
-                       window.time_per_iteration->value() * 1e3, window.power->value(),
-                       (*window.power * *window.time_per_iteration).value())
+                       "\r\033[K{:<9} {:>4.0f} %  {:<7} {:<22} {:7.1f} ms/iteration {:6.1f} W  "
+                       "{:6.1f} J/iteration",
+                       live.policy, 100 * live.progress, live.exploring ? "probing" : "holding",
+                       to_string(window.setting), window.time_per_iteration->value() * 1e3,
+                       window.power->value(), (*window.power * *window.time_per_iteration).value())
                 << std::flush;
-    context.clock.sleep_for(exploring ? kProbePace : kHoldPace, context.stop);
+    context.clock.sleep_for(live.exploring ? kProbePace : kHoldPace, context.stop);
   };
 }
 

@@ -110,7 +110,7 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
   for (const SimulatedOutcome& o : outcomes) out += job_line(o);
   out +=
       fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9}\n", "(true best)", to_string(any.best),
-                  "", "", percent(-any.result.oracle_saved), percent(any.best_slowdown));
+                  "", "", percent(any.best_energy_change), percent(any.best_slowdown));
   return out;
 }
 
@@ -122,7 +122,7 @@ std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
     out += fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", o.result.key.workload,
                        o.result.policy, to_string(o.result.final_setting),
                        percent(energy_change(o)), percent(o.result.slowdown),
-                       percent(-o.result.oracle_saved), o.result.probes, verdict(o));
+                       percent(o.best_energy_change), o.result.probes, verdict(o));
   }
   return out + "\n" + policy_table_text(summaries_of(outcomes));
 }

@@ -94,6 +94,7 @@ Result<void> take_totals(const RunEnd& end, const RunEnd& default_end, Simulated
   ASSIGN_OR_RETURN(result.final_slowdown, total(end, "true_final_slowdown"));
   ASSIGN_OR_RETURN(result.oracle_saved, total(end, "true_best_saved"));
   ASSIGN_OR_RETURN(out.best_slowdown, total(end, "true_best_slowdown"));
+  ASSIGN_OR_RETURN(out.best_energy_change, total(end, "true_best_energy_change"));
   return {};
 }
 

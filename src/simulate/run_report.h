@@ -28,6 +28,7 @@ struct SimulatedOutcome {
   double default_joules = 0;
   Setting best;  // the true best
   double best_slowdown = 0;
+  double best_energy_change = 0;  // its energy against the default's; negative is less
   std::optional<double> bound;
   std::size_t windows = 0;
   std::size_t throttled_windows = 0;  // with throttling in more than half of their samples

@@ -45,6 +45,7 @@ Event ended(double seconds, double joules, double final_slowdown) {
                 {"true_final_slowdown", final_slowdown},
                 {"true_best_saved", 0.25},
                 {"true_best_slowdown", 0.049},
+                {"true_best_energy_change", -0.25},
                 {"bound", 0.05}};
   return at(3, end);
 }

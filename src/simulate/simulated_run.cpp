@@ -60,7 +60,7 @@ class Player {
       ASSIGN_OR_RETURN(const auto window, bench_.measure(setting(), step));
       if (!window) break;
       RETURN_IF_ERROR(log_.append(WindowEvent{uuid_, *window}));
-      if (listener_) listener_(*window, progress(), step.exploring);
+      if (listener_) listener_({name_, *window, progress(), step.exploring});
       policy->observe(*window);
     }
     return log_end(stop.stop_requested());
@@ -120,9 +120,13 @@ class Player {
                                          std::nullopt,
                                          {}}));
     std::map<std::string, double> totals = {
-        {"seconds", bench_.elapsed().value()},     {"iterations", bench_.gpu().iterations()},
-        {"true_final_saved", kept.saved()},        {"true_final_slowdown", kept.slowdown()},
-        {"true_best_saved", best_outcome.saved()}, {"true_best_slowdown", best_outcome.slowdown()}};
+        {"seconds", bench_.elapsed().value()},
+        {"iterations", bench_.gpu().iterations()},
+        {"true_final_saved", kept.saved()},
+        {"true_final_slowdown", kept.slowdown()},
+        {"true_best_saved", best_outcome.saved()},
+        {"true_best_energy_change", best_outcome.time_ratio * best_outcome.power_ratio - 1},
+        {"true_best_slowdown", best_outcome.slowdown()}};
     if (const auto energy = bench_.energy()) totals["joules"] = energy->value();
     if (const auto bound = effective_bound(job_.objective)) totals["bound"] = *bound;
     return log_.append(RunEnd{0, stopped ? "interrupted" : "the job is done", totals});

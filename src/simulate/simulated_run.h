@@ -36,9 +36,14 @@ struct SimulatedJob {
   double unix_time = 0;  // for the log
 };
 
-// Told of every Window as it is measured, for live lines: how far the job is (0..1), and whether
-// the Window was a probe.
-using WindowListener = std::function<void(const Window& window, double progress, bool exploring)>;
+// Told of every Window as it is measured, for live lines.
+struct LiveWindow {
+  std::string_view policy;
+  const Window& window;
+  double progress = 0;     // of the job, 0..1
+  bool exploring = false;  // a probe
+};
+using WindowListener = std::function<void(const LiveWindow& live)>;
 
 // What the simulator knows to be true of this card under this job: every Setting the policies may
 // choose from with its time and power in the steady state.
