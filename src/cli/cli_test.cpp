@@ -125,6 +125,19 @@ TEST_F(Cli, MonitorPrintsALineAnIntervalAndASum) {
   EXPECT_EQ(std::ranges::count(out(), '\n'), 1 + 1 + 3 + 1) << out();
 }
 
+TEST_F(Cli, MonitorsASimulatedGpuUnderItsJob) {
+  EXPECT_EQ(run({"monitor", "--gpu", "sim:h200", "--seconds", "3s"}), 0);
+
+  EXPECT_NE(out().find("NVIDIA H200"), std::string::npos);
+  EXPECT_NE(out().find("1980"), std::string::npos);
+}
+
+TEST_F(Cli, NamesTheNearestSimulatedGpus) {
+  EXPECT_EQ(run({"monitor", "--gpu", "sim:h2000"}), 2);
+
+  EXPECT_NE(err().find("did you mean h200"), std::string::npos) << err();
+}
+
 TEST_F(Cli, UnknownReplayedJobsGetTheNearestNames) {
   EXPECT_EQ(run({"monitor", "--gpu", "replay:" + sweep_ + "#Demo GPU/resnet5"}), 2);
   EXPECT_NE(err().find("did you mean Demo GPU/resnet50"), std::string::npos) << err();

@@ -19,6 +19,10 @@ constexpr std::size_t kParticles = 1024;
 constexpr double kMostAtFirst = 4;       // default windows before anything else
 constexpr double kShortestGuess = 2000;  // length of a job that nobody told
 constexpr int kBadWindowsInARow = 3;
+// A search that found nothing is taken up again after so many windows at the default, which
+// meanwhile have told more of it: drift and a few unlucky windows pass. The rest doubles each time.
+constexpr double kRestWindows = 16;
+constexpr int kMostLooksAgain = 2;
 // A change of time or power beyond this, and beyond the noise, three windows in a row, is another
 // phase of the job.
 constexpr double kPhaseTime = 0.06;
@@ -45,6 +49,7 @@ class HypermilePolicy : public Policy {
   Step measure_default(const char* why, bool exploring) const;
   std::optional<Step> memory_probe();
   bool open_next_slice();
+  bool look_again();
   void take(const Window& window);
   bool is_another_phase(double log_time, double log_power);
   void start_over();
@@ -66,6 +71,8 @@ class HypermilePolicy : public Policy {
   bool memory_probe_asked_ = false;
   std::optional<std::vector<std::optional<Mhz>>> slices_left_;  // next one last
   std::optional<SliceSearch> search_;
+  std::optional<double> rest_until_;  // windows at the default
+  int looks_again_ = 0;
 };
 
 Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
@@ -123,6 +130,10 @@ Step HypermilePolicy::decide() {
     if (auto step = search_->next(seen_, job())) return *step;
     search_.reset();
   }
+  if (look_again()) {
+    if (auto step = search_->next(seen_, job())) return *step;
+    search_.reset();
+  }
   Step rest = measure_default("nothing better than the default", false);
   rest.iterations *= 4;
   return rest;
@@ -150,6 +161,18 @@ bool HypermilePolicy::open_next_slice() {
   ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
   search_.emplace(context_, Posterior(std::move(slice), std::move(table)), job(), seen_);
   return true;
+}
+
+bool HypermilePolicy::look_again() {
+  if (looks_again_ >= kMostLooksAgain) return false;
+  const double windows = seen_.windows_at(0);
+  if (!rest_until_) rest_until_ = windows + kRestWindows * std::pow(2, looks_again_);
+  if (windows < *rest_until_) return false;
+  ++looks_again_;
+  rest_until_.reset();
+  slices_left_ = memory_->ranking();
+  std::ranges::reverse(*slices_left_);
+  return open_next_slice();
 }
 
 void HypermilePolicy::observe(const Window& window) {
@@ -223,6 +246,8 @@ void HypermilePolicy::start_over() {
   memory_probe_asked_ = false;
   slices_left_.reset();
   search_.reset();
+  rest_until_.reset();
+  looks_again_ = 0;
 }
 
 }  // namespace

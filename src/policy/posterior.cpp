@@ -112,7 +112,7 @@ Eigen::MatrixXd Posterior::at_seen(const Eigen::ArrayXXd& table, const SeenBlock
 Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
                                 const Conditioning& power, const Particles& particles,
                                 const Objective& objective, Watts default_power) const {
-  const auto bound = effective_bound(objective);
+  const auto bound = target_bound(objective);
   const auto& budget = objective.power_budget;
   const double log_bound = bound ? std::log1p(*bound) : INFINITY;
   const double log_budget =

@@ -9,11 +9,8 @@ namespace hypermile {
 namespace {
 
 // Settle where the bound is kept with this probability, stay while it is kept with the second.
-// Limits are few and coarse, so there the next one up costs more.
-constexpr double kSettleSafety = 0.92;
-constexpr double kStaySafety = 0.90;
-constexpr double kLimitSettleSafety = 0.90;
-constexpr double kLimitStaySafety = 0.87;
+constexpr double kSettleSafety = 0.90;
+constexpr double kStaySafety = 0.87;
 // Explore from this probability on: clocks, limits.
 constexpr double kExploreSafety = 0.15;
 constexpr double kLimitExploreSafety = 0.15;
@@ -41,7 +38,7 @@ constexpr double kShortJob = 3000;
 constexpr double kLikelyUse = 0.8;
 // A Setting measured in this many windows can be forbidden by them alone.
 constexpr double kEnoughToForbid = 4;
-constexpr double kForbidBelow = 0.8;
+constexpr double kForbidBelow = 0.85;
 constexpr double kOldest = 10;  // baselines older than so many drift times all weigh the same
 // Default windows: share of the textbook optimum (the model knows the level too), and when one that
 // is older than so many windows is renewed.
@@ -104,7 +101,7 @@ std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
   const auto& points = posterior_.slice().points;
   view.windows.assign(points.size(), 0);
   view.bound = effective_bound(context_.objective).value_or(INFINITY);
-  view.slack = std::min(view.bound, 1e6) * job.length;
+  view.slack = std::min(target_bound(context_.objective).value_or(1e6), 1e6) * job.length;
   view.remaining = std::max(job.length - job.done, context_.window_iterations);
   for (const Block& block : seen.blocks()) {
     const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
@@ -183,8 +180,7 @@ std::size_t SliceSearch::choose(const View& view, double safety) const {
 
 // The point to keep, by what is known now.
 std::size_t SliceSearch::settle(const View& view) const {
-  const std::size_t safe =
-      choose(view, posterior_.slice().limits ? kLimitSettleSafety : kSettleSafety);
+  const std::size_t safe = choose(view, kSettleSafety);
   if (!view.default_too_strong) {
     const Belief& belief = view.beliefs[safe];
     return 1 - belief.score - 2 * belief.score_sd < kWorthDoing ? 0 : safe;
@@ -248,7 +244,7 @@ std::optional<Step> SliceSearch::explore(const View& view, std::size_t settled,
   const auto& points = posterior_.slice().points;
   const double per_window = context_.window_iterations + context_.settle_iterations;
   const double windows = job.length / per_window;
-  const double most = std::clamp(std::min(0.25 * windows, 12 + 0.042 * windows), 5.0, 40.0);
+  const double most = std::clamp(std::min(0.25 * windows, 11 + 0.042 * windows), 5.0, 40.0);
   if (static_cast<double>(job.explored - explored_before_) >= most) return std::nullopt;
   const std::size_t x = most_promising(view, settled);
   if (x == 0) return std::nullopt;
@@ -295,10 +291,9 @@ std::optional<Step> SliceSearch::go_lower(const View& view, std::size_t settled,
 
 bool SliceSearch::must_move(const View& view, std::size_t settled) const {
   const Belief& held = view.beliefs[held_];
-  const double stay = posterior_.slice().limits ? kLimitStaySafety : kStaySafety;
   // A twentieth of hysteresis, so that rounding does not make it swing.
   const double allowed = 1.05 * view.slack / view.remaining;
-  return held_ == 0 || held.safe < stay || held.slowdown + held.slowdown_sd > allowed ||
+  return held_ == 0 || held.safe < kStaySafety || held.slowdown + held.slowdown_sd > allowed ||
          held.score - view.beliefs[settled].score > kWorthAMove;
 }
 

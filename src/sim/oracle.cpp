@@ -42,7 +42,11 @@ class Steady {
       const double rise = gpu_.thermal.degrees_per_watt * card_.cooling;
       const double shares =
           1 - gpu_.thermal.sink_share + gpu_.thermal.sink_share * effects_.thermal_memory;
-      die = gpu_.thermal.ambient.value() + rise * shares * point.energy_j / point.time_s;
+      const double settled =
+          gpu_.thermal.ambient.value() + rise * shares * point.energy_j / point.time_s;
+      const bool done = std::abs(settled - die) < 0.01;
+      die = settled;
+      if (done || gpu_.power.leakage <= Watts(0)) break;
     }
     return {Seconds(point.time_s), Watts(point.energy_j / point.time_s),
             Mhz(point.clock_s / point.time_s), point.capped, Celsius(die)};
