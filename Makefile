@@ -15,7 +15,7 @@ CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build ## see a GPU being driven: a replayed one, in seconds, no GPU needed
+demo: build ## the guided tour: a simulated GPU being driven, in seconds, no GPU needed
 	@build/bin/hypermile demo
 
 build: ## build the programs into build/bin (release)

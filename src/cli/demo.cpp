@@ -1,178 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile demo`: a GPU being driven, on a machine without one. Replays a small synthetic sweep
-// under the default and two fixed Settings in virtual time, writes an event log, and shows what
-// that log says.
+// `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains on a
+// simulated RTX 3080 Ti, by default, under GPOEO's search and under our policy, in virtual time;
+// what is shown comes from the event log of these runs.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/data_file.h"
 #include "cli/command.h"
-#include "cli/summary_table.h"
-#include "measure/window_meter.h"
-#include "record/environment.h"
-#include "record/event_log.h"
-#include "record/setting_summary.h"
-#include "sim/replay_gpu.h"
+#include "cli/simulate_output.h"
+#include "simulate/comparison.h"
 
 namespace hypermile {
 namespace {
 
-constexpr const char* kSweep = "workloads/demo_sweep.csv";
-constexpr const char* kCurve = "Demo GPU/resnet50/train";
-constexpr int kWindows = 12;
-constexpr double kIterations = 30;  // a Window
-constexpr Seconds kSettle = Seconds(0.5);
-constexpr Seconds kPoll = milliseconds(20);
-// On a terminal a Window takes this long to watch; in virtual time it takes none.
-constexpr Seconds kPace = milliseconds(80);
+constexpr const char* kGpu = "rtx3080ti";
+constexpr const char* kWorkload = "resnet50";
+const std::vector<std::string> kPolicies = {"default", "gpoeo", "hypermile"};
+// On a terminal a probe takes this long to watch and any other Window that; in virtual time none.
+constexpr Seconds kProbePace = milliseconds(60);
+constexpr Seconds kHoldPace = milliseconds(4);
 
-// One replayed job on its own virtual clock, logging what it does.
-class Tour {
- public:
-  Tour(Curve curve, std::uint64_t seed, std::unique_ptr<LineSink> sink, CommandContext& context)
-      : clock_(context.clock.unix_time()),
-        gpu_(std::move(curve), clock_, options(seed)),
-        log_(std::move(sink), clock_),
-        context_(context) {}
-
-  Result<void> run(const std::vector<Setting>& settings) {
-    RETURN_IF_ERROR(log_.append(describe_run(clock_, {"hypermile", "demo"}, {gpu_.identity()})));
-    for (const Setting& setting : settings) {
-      RETURN_IF_ERROR(visit(setting));
-      if (context_.stop.stop_requested()) break;
-    }
-    RETURN_IF_ERROR(change_to({}));
-    if (context_.terminal) context_.err << "\r\033[K" << std::flush;
-    return log_.append(RunEnd{0, "the demo is over", {{"iterations", gpu_.iterations()}}});
-  }
-
- private:
-  static ReplayOptions options(std::uint64_t seed) {
-    ReplayOptions options;
-    options.seed = seed;
-    return options;
-  }
-
-  Result<void> change_to(const Setting& setting) {
-    SettingChange change{gpu_.identity().uuid, setting, true, "", {}, {}, {}};
-    for (const Knob knob : kAllKnobs) {
-      if (!setting.has(knob)) RETURN_IF_ERROR(gpu_.reset(knob));
-    }
-    RETURN_IF_ERROR(all_applied(gpu_.apply(setting)));
-    clock_.advance(kSettle);
-    ASSIGN_OR_RETURN(const Sample sample, gpu_.read(Sensor::kClocks));
-    change.effective_sm_clock = sample.sm_clock;
-    return log_.append(change);
-  }
-
-  Result<void> visit(const Setting& setting) {
-    RETURN_IF_ERROR(change_to(setting));
-    for (int i = 0; i < kWindows && !context_.stop.stop_requested(); ++i) {
-      ASSIGN_OR_RETURN(const Window window, measure(setting));
-      RETURN_IF_ERROR(log_.append(WindowEvent{gpu_.identity().uuid, window}));
-      show(window);
-    }
-    return {};
-  }
-
-  Result<Window> measure(const Setting& setting) {
-    WindowMeter meter(setting, clock_.now(), gpu_.iterations());
-    const double end = gpu_.iterations() + kIterations;
-    while (gpu_.iterations() < end) {
-      ASSIGN_OR_RETURN(const Sample sample, gpu_.read(SensorSet::all()));
-      meter.add(sample);
-      clock_.advance(kPoll);
-    }
-    return meter.close(clock_.now(), gpu_.iterations());
-  }
-
-  void show(const Window& window) {
-    if (!context_.terminal || !window.usable()) return;
-    context_.err
-        << fmt::format(
-               "\r\033[K{:>8.1f} s  {:<11} {:6.1f} ms/iteration {:7.1f} W  {:6.2f} J/iteration",
-               clock_.now().since_origin().value(), to_string(window.setting),
-               window.time_per_iteration->value() * 1e3, window.power->value(),
-               (*window.power * *window.time_per_iteration).value())
-        << std::flush;
-    context_.clock.sleep_for(kPace, context_.stop);
-  }
-
-  VirtualClock clock_;
-  ReplayGpu gpu_;
-  EventLog log_;
-  CommandContext& context_;
-};
-
-Result<Curve> load_curve() {
-  ASSIGN_OR_RETURN(const std::string path, find_data_file(kSweep));
-  ASSIGN_OR_RETURN(const SweepFile file, read_sweep(path));
-  const CurveSet set = make_curves(file, {});
-  ASSIGN_OR_RETURN(const Curve* curve, find_curve(set.curves, kCurve));
-  return *curve;
+Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
+  SimulatedJob job;
+  ASSIGN_OR_RETURN(job.sheet, load_gpu_sheet(kGpu));
+  ASSIGN_OR_RETURN(job.workload, load_workload(kWorkload));
+  job.iterations = job.workload.iterations;
+  job.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  job.unix_time = clock.unix_time();
+  return job;
 }
 
-// A log of its own for a demo that was not asked to keep one.
-class ScratchLog {
- public:
-  ScratchLog()
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("hypermile-demo-{}.jsonl", ::getpid())) {}
-  ScratchLog(const ScratchLog&) = delete;
-  ScratchLog& operator=(const ScratchLog&) = delete;
-  ~ScratchLog() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
+// A line that changes while the job runs.
+WindowListener live_line(CommandContext& context) {
+  if (!context.terminal) return {};
+  return [&context](const LiveWindow& live) {
+    const Window& window = live.window;
+    if (!window.usable()) return;
+    context.err << fmt::format(
+                       "\r\033[K{:<9} {:>4.0f} %  {:<7} {:<22} {:7.1f} ms/iteration {:6.1f} W  "
+                       "{:6.1f} J/iteration",
+                       live.policy, 100 * live.progress, live.exploring ? "probing" : "holding",
+                       to_string(window.setting), window.time_per_iteration->value() * 1e3,
+                       window.power->value(), (*window.power * *window.time_per_iteration).value())
+                << std::flush;
+    context.clock.sleep_for(live.exploring ? kProbePace : kHoldPace, context.stop);
+  };
+}
 
- private:
-  std::filesystem::path path_;
-};
-
-// The events of the last run in a log that may hold several.
-Result<std::vector<Event>> last_run(const std::string& path) {
-  ASSIGN_OR_RETURN(EventLogContent content, read_event_log(path));
-  std::vector<Event>& events = content.events;
-  const auto start = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
-    return std::holds_alternative<RunStart>(event.body);
-  });
-  return std::vector<Event>(start == events.rend() ? events.begin() : start.base() - 1,
-                            events.end());
+std::string closing_words(const SimulatedOutcome& ours) {
+  const double saved = 100 * (1 - ours.joules / ours.default_joules);
+  return fmt::format(
+      "\nOver the whole job, its search included, hypermile used {:.1f} % less energy ({:.0f} kJ "
+      "instead of\n{:.0f} kJ) and {:.1f} % more time; you allowed {:g} %. Simulated, not measured "
+      "on this machine.\n"
+      "Next: 'hypermile doctor' shows what this machine has, 'hypermile simulate --help' how to "
+      "try other\njobs, GPUs and bounds.\n",
+      saved, ours.joules / 1e3, ours.default_joules / 1e3, 100 * ours.result.slowdown,
+      100 * ours.bound.value_or(0));
 }
 
 Result<void> run_demo(const CommandArguments& arguments, CommandContext& context) {
-  const ScratchLog scratch;
-  const std::string path =
-      arguments.options.given("log") ? arguments.options.text("log") : scratch.path();
-  ASSIGN_OR_RETURN(Curve curve, load_curve());
-  ASSIGN_OR_RETURN(auto sink, open_log_file(path));
-  const auto seed = static_cast<std::uint64_t>(arguments.options.integer("seed"));
-  const bool json = arguments.options.flag("json");
-  if (!json) {
-    context.out << "A replayed GPU (" << curve.key.gpu << ", a synthetic sweep) trains "
-                << curve.key.workload
-                << " at three Settings; the figures come from the event log.\n\n";
+  const OptionValues& values = arguments.options;
+  const bool json = values.flag("json");
+  ASSIGN_OR_RETURN(const SimulatedJob job, make_job(values, context.clock));
+  std::unique_ptr<LineSink> sink;
+  if (values.given("log")) {
+    ASSIGN_OR_RETURN(sink, open_log_file(values.text("log")));
   }
-  RETURN_IF_ERROR(Tour(std::move(curve), seed, std::move(sink), context)
-                      .run({{}, {.sm_clock = Mhz(1680)}, {.sm_clock = Mhz(1200)}}));
-  ASSIGN_OR_RETURN(const std::vector<Event> events, last_run(path));
-  const std::vector<SettingSummary> summaries = summarize_settings(events);
+  if (!json) {
+    context.out << fmt::format(
+        "{} on a simulated {}, three times over: left alone, searched as "
+        "GPOEO does, and by hypermile.\n\n",
+        job.workload.title, job.sheet.name);
+    context.out.flush();
+  }
+  ComparisonOptions options;
+  options.keep_log = sink != nullptr;
+  options.listener = live_line(context);
+  ASSIGN_OR_RETURN(const Comparison comparison,
+                   compare(std::span(&job, 1), kPolicies, options, context.stop));
+  if (context.terminal) context.err << "\r\033[K" << std::flush;
+  if (sink) RETURN_IF_ERROR(sink->write(comparison.log));
+  if (comparison.outcomes.empty()) return {};  // interrupted at once
   if (json) {
-    context.out << summary_json(summaries).dump() << "\n";
+    context.out << comparison_json(comparison.outcomes).dump() << "\n";
     return {};
   }
-  context.out
-      << summary_table(summaries)
-      << "\nReplayed, not measured on this machine. A lower clock saves energy and costs time: "
-         "hypermile's work is\nto find the Setting that saves most within the slowdown you allow.\n"
-         "Next: 'hypermile doctor' shows what this machine has, 'hypermile monitor' watches a "
-         "GPU.\n";
+  context.out << job_table(comparison.outcomes) << closing_words(comparison.outcomes.back());
   return {};
 }
 
@@ -180,7 +97,7 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
 
 const Command kDemoCommand = {
     "demo",
-    "see a GPU being driven: a replayed one, in seconds, no GPU needed",
+    "the guided tour: a simulated GPU being driven, in seconds, no GPU needed",
     "",
     "  hypermile demo\n"
     "  hypermile demo --log demo.jsonl      keep the event log\n"

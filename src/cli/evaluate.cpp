@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/csv.h"
+#include "cli/policy_results.h"
 #include "judge/tournament.h"
 
 namespace hypermile {
@@ -101,49 +102,6 @@ Result<std::vector<Curve>> load_curves(const EvaluateOptions& options, Evaluatio
   return curves;
 }
 
-double percent(double fraction) {
-  return 100 * fraction;
-}
-
-nlohmann::json run_json(const RunResult& run) {
-  return {{"gpu", run.key.gpu},
-          {"workload", run.key.workload},
-          {"phase", run.key.phase},
-          {"variant", run.key.variant},
-          {"policy", run.policy},
-          {"repeat", run.repeat},
-          {"oracle_saved_pct", percent(run.oracle_saved)},
-          {"saved_pct", percent(run.saved)},
-          {"slowdown_pct", percent(run.slowdown)},
-          {"final_setting", to_string(run.final_setting)},
-          {"final_saved_pct", percent(run.final_saved)},
-          {"final_slowdown_pct", percent(run.final_slowdown)},
-          {"probes", run.probes},
-          {"settings_visited", run.settings_visited},
-          {"aborts", run.aborts},
-          {"violated_job", run.violated_job},
-          {"violated_final", run.violated_final}};
-}
-
-nlohmann::json summary_json(const PolicySummary& s) {
-  return {{"policy", s.policy},
-          {"runs", s.runs},
-          {"mean_oracle_saved_pct", percent(s.mean_oracle_saved)},
-          {"mean_saved_pct", percent(s.mean_saved)},
-          {"share_of_oracle", s.share_of_oracle},
-          {"share_of_oracle_95", {s.share_interval.low, s.share_interval.high}},
-          {"final_share_of_oracle", s.final_share_of_oracle},
-          {"mean_slowdown_pct", percent(s.mean_slowdown)},
-          {"max_slowdown_pct", percent(s.max_slowdown)},
-          {"violations_job", s.violations_job},
-          {"violations_final", s.violations_final},
-          {"violations_final_half_point", s.violations_final_half_point},
-          {"losses", s.losses},
-          {"ends_at_default", s.ends_at_default},
-          {"mean_probes", s.mean_probes},
-          {"mean_settings_visited", s.mean_settings_visited}};
-}
-
 }  // namespace
 
 Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
@@ -159,9 +117,9 @@ Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
 
 nlohmann::json to_json(const Evaluation& evaluation) {
   nlohmann::json runs = nlohmann::json::array();
-  for (const RunResult& run : evaluation.runs) runs.push_back(run_json(run));
+  for (const RunResult& run : evaluation.runs) runs.push_back(to_json(run));
   nlohmann::json summary = nlohmann::json::array();
-  for (const PolicySummary& s : evaluation.summary) summary.push_back(summary_json(s));
+  for (const PolicySummary& s : evaluation.summary) summary.push_back(to_json(s));
   return {{"curves", evaluation.curves},
           {"rows_without_time", evaluation.rows_without_time},
           {"rows_without_power", evaluation.rows_without_power},
@@ -170,31 +128,12 @@ nlohmann::json to_json(const Evaluation& evaluation) {
 }
 
 std::string to_table(const Evaluation& evaluation) {
-  std::string out = fmt::format(
-      "| {:<16} | {:>5} | {:>7} | {:>15} | {:>7} | {:>15} | {:>19} | {:>8} | {:>6} | {:>10} | "
-      "{:>8} |\n",
-      "policy", "runs", "saved %", "share of oracle", "final", "slowdown % mean/max",
-      "kept over / by 0.5", "job over", "losses", "at default", "windows");
-  out += "|---|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const PolicySummary& s : evaluation.summary) {
-    const auto of_runs = [&](std::size_t count) {
-      return percent(static_cast<double>(count) / static_cast<double>(s.runs));
-    };
-    out += fmt::format(
-        "| {:<16} | {:>5} | {:>7.2f} | {:>5.1f} ({:.0f}-{:.0f}) % | {:>5.1f} % | {:>8.2f} / "
-        "{:<8.2f} "
-        "| {:>8.1f} / {:<4.1f} % | {:>6.1f} % | {:>4.1f} % | {:>8.1f} % | {:>8.1f} |\n",
-        s.policy, s.runs, percent(s.mean_saved), percent(s.share_of_oracle),
-        percent(s.share_interval.low), percent(s.share_interval.high),
-        percent(s.final_share_of_oracle), percent(s.mean_slowdown), percent(s.max_slowdown),
-        of_runs(s.violations_final), of_runs(s.violations_final_half_point),
-        of_runs(s.violations_job), of_runs(s.losses), of_runs(s.ends_at_default), s.mean_probes);
-  }
+  std::string out = policy_table_text(evaluation.summary);
   out += fmt::format(
       "{} curves; mean oracle saving {:.2f} %; left out: {} rows without time, {} without power, "
       "{} points above the default, {} below 0.4 of its clock\n",
       evaluation.curves,
-      evaluation.summary.empty() ? 0 : percent(evaluation.summary.front().mean_oracle_saved),
+      evaluation.summary.empty() ? 0 : 100 * evaluation.summary.front().mean_oracle_saved,
       evaluation.rows_without_time, evaluation.rows_without_power, evaluation.quirks.above_default,
       evaluation.quirks.below_floor);
   return out;

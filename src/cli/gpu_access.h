@@ -17,7 +17,7 @@ namespace hypermile {
 
 struct OpenedGpu {
   std::unique_ptr<Gpu> gpu;
-  // How far the job has come, where the backend itself knows (a replayed one does).
+  // How far the job has come, where the backend itself knows (replayed and simulated ones do).
   std::function<double()> iterations;
 };
 

@@ -17,9 +17,9 @@ constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor simulate",
-     "which GPU: index, UUID, PCI address, or replay:FILE#gpu/workload[/phase]; without it every "
-     "GPU "
-     "(doctor) or the first one visible to CUDA (monitor)"},
+     "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
+     "it "
+     "every GPU (doctor), the first one visible to CUDA (monitor), sim:rtx3080ti (simulate)"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"realtime", kFlag, "", "false", "simulate",
@@ -34,17 +34,21 @@ constexpr OptionSpec kTable[] = {
     {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
-    {"log", kText, "F.jsonl", "", "monitor demo", "append what happens to this event log"},
-    {"seed", kInteger, "N", "1", "monitor demo evaluate", "seed of all randomness"},
-    {"policy", kList, "P[,P…]", "hypermile", "evaluate", "policies to judge, or 'all'"},
-    {"max-slowdown", kSlowdown, "S", "5%", "evaluate",
+    {"log", kText, "F.jsonl", "", "monitor demo simulate", "append what happens to this event log"},
+    {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
+    {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
-    {"objective", kText, "O", "energy", "evaluate",
+    {"objective", kText, "O", "energy", "evaluate simulate",
      "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
-    {"host-watts", kNumber, "W", "0", "evaluate",
+    {"host-watts", kNumber, "W", "0", "evaluate simulate",
      "what the rest of the node draws while the job runs"},
-    {"power-budget", kNumber, "W", "", "evaluate", "mean power the kept Setting may not exceed"},
-    {"iterations", kInteger, "N", "5000", "evaluate simulate", "length of the job"},
+    {"power-budget", kNumber, "W", "", "evaluate simulate",
+     "mean power the kept Setting may not exceed"},
+    {"iterations", kInteger, "N", "5000", "evaluate simulate",
+     "length of the job; without it simulate takes the workload's own"},
+    {"effects", kNumber, "X", "1", "simulate",
+     "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's time"},
     {"power-noise", kFraction, "X", "1%", "evaluate",
@@ -53,8 +57,8 @@ constexpr OptionSpec kTable[] = {
     {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
-    {"knobs", kList, "sm,mem,limit", "", "evaluate",
-     "knobs that may move; without it all that the sweep moved"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate simulate",
+     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate)"},
 };
 
 Error bad_value(const OptionSpec& spec, const Error& error) {

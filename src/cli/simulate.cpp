@@ -1,26 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile simulate`: a job on a GPU of the NVML stand-in, and what that stand-in is set to.
+// `hypermile simulate`: simulated training jobs on a simulated GPU under any policies, in virtual
+// time. Prints what the event log of the runs says. With --realtime or --status it is about the
+// NVML stand-in instead (simulate_realtime.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
 #include "cli/command.h"
+#include "cli/judging_options.h"
+#include "cli/simulate_output.h"
 #include "cli/simulate_realtime.h"
+#include "gpu/gpu_name.h"
+#include "simulate/comparison.h"
 
 namespace hypermile {
 namespace {
 
+constexpr const char* kUsualGpu = "sim:rtx3080ti";
+
+Result<GpuSheet> read_sheet(const OptionValues& values) {
+  const std::string text = values.given("gpu") ? values.text("gpu") : kUsualGpu;
+  ASSIGN_OR_RETURN(const GpuName name, parse_gpu_name(text));
+  const auto* simulated = std::get_if<SimulatedGpu>(&name);
+  if (simulated == nullptr) {
+    return Error{ErrorCode::kUsage, fmt::format("--gpu: '{}' is no simulated GPU", text),
+                 fmt::format("give sim:NAME, for example {}", kUsualGpu)};
+  }
+  return load_gpu_sheet(simulated->model);
+}
+
+// Every unmodelled effect at `scale`: 1 as on real cards, 0 off.
+Effects scaled_effects(double scale) {
+  return {.thermal_memory = scale,
+          .limiter_hunting = scale,
+          .two_level_times = scale,
+          .clock_stretching = scale};
+}
+
+Result<SimulatedJob> make_job(const SimulatedJob& common, const std::string& key,
+                              const OptionValues& values) {
+  SimulatedJob job = common;
+  ASSIGN_OR_RETURN(job.workload, load_workload(key));
+  job.iterations = values.given("iterations")
+                       ? static_cast<std::uint64_t>(values.integer("iterations"))
+                       : job.workload.iterations;
+  if (job.iterations > 0) return job;
+  return Error{ErrorCode::kUsage, fmt::format("{} has no length of its own", key),
+               "give it one with --iterations"};
+}
+
+Result<std::vector<SimulatedJob>> read_jobs(const OptionValues& values, const Clock& clock) {
+  SimulatedJob common;
+  ASSIGN_OR_RETURN(common.sheet, read_sheet(values));
+  ASSIGN_OR_RETURN(common.objective, read_objective(values));
+  ASSIGN_OR_RETURN(const std::vector<Knob> knobs, read_knobs(values));
+  if (!knobs.empty()) common.knobs = knobs;
+  common.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  common.effects = scaled_effects(values.number("effects"));
+  common.unix_time = clock.unix_time();
+  const bool all = values.text("workload") == "all";
+  std::vector<SimulatedJob> jobs;
+  for (const std::string& key : all ? workload_keys() : values.list("workload")) {
+    ASSIGN_OR_RETURN(SimulatedJob job, make_job(common, key, values));
+    jobs.push_back(std::move(job));
+  }
+  if (!jobs.empty()) return jobs;
+  return Error{ErrorCode::kNotFound, "there are no workload files",
+               "set HYPERMILE_DATA to the folder that holds hypermile's data"};
+}
+
+Result<void> keep_log(const OptionValues& values, const std::string& log) {
+  ASSIGN_OR_RETURN(const auto sink, open_log_file(values.text("log")));
+  return sink->write(log);
+}
+
+void show(const SimulatedJob& job, std::span<const SimulatedOutcome> outcomes,
+          CommandContext& context) {
+  context.out << fmt::format(
+      "{} on a simulated {}, {} iterations, seed {}\n"
+      "Simulated, not measured; the figures come from the runs' event log.\n\n{}",
+      job.workload.title, job.sheet.name, job.iterations, job.seed, job_table(outcomes));
+}
+
 Result<void> run_simulate(const CommandArguments& arguments, CommandContext& context) {
-  if (wants_stand_in(arguments.options)) return use_stand_in(arguments.options, context);
-  return Error{ErrorCode::kUsage, "nothing was asked for",
-               "give --realtime for a job on the NVML stand-in, or --status"};
+  const OptionValues& values = arguments.options;
+  if (wants_stand_in(values)) return use_stand_in(values, context);
+  ASSIGN_OR_RETURN(const std::vector<SimulatedJob> jobs, read_jobs(values, context.clock));
+  std::vector<std::string> policies = read_policies(values);
+  // A person reads the others against the default.
+  if (!values.flag("json") && std::ranges::find(policies, "default") == policies.end()) {
+    policies.insert(policies.begin(), "default");
+  }
+  // A log that cannot be written is found before the work, not after it.
+  if (values.given("log")) RETURN_IF_ERROR(keep_log(values, ""));
+  ComparisonOptions options;
+  options.keep_log = values.given("log");
+  ASSIGN_OR_RETURN(const Comparison comparison, compare(jobs, policies, options, context.stop));
+  if (options.keep_log) RETURN_IF_ERROR(keep_log(values, comparison.log));
+  if (values.flag("json")) {
+    context.out << comparison_json(comparison.outcomes).dump() << "\n";
+  } else if (jobs.size() == 1) {
+    show(jobs.front(), comparison.outcomes, context);
+  } else {
+    context.out << "Simulated, not measured.\n\n" << suite_table(comparison.outcomes);
+  }
+  return {};
 }
 
 }  // namespace
 
 const Command kSimulateCommand = {
     "simulate",
-    "train on a GPU of the NVML stand-in, or show what its GPUs are set to",
+    "run simulated training jobs on a simulated GPU under any policies, in virtual time",
     "",
-    "  hypermile simulate --realtime --seconds 30 --workload resnet50 --gpu 0\n"
-    "  hypermile simulate --status --json\n",
+    "  hypermile simulate --gpu sim:rtx3080ti --workload resnet50 --policy hypermile,gpoeo,oracle\n"
+    "  hypermile simulate --gpu sim:h200 --workload bert_base --max-slowdown 2% --log run.jsonl\n"
+    "  hypermile simulate --workload all --policy hypermile --effects 2 --json\n"
+    "  hypermile simulate --realtime --seconds 30s --gpu 0    a job on the NVML stand-in\n"
+    "  hypermile simulate --status --json                    what the stand-in is set to\n",
     run_simulate,
 };
 

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Workload as the text of its file (docs/workload-format.md).
+
+Kernels of one kind become one part of the forward and one of the backward pass. The format has no clock-independent
+overlap of host and GPU: what the host cannot hide is written as a gap a launch, found from a roofline estimate of the
+iteration on an RTX 3080 Ti (34 TFLOP/s fp32 and tf32, 68 TFLOP/s fp16, 0.85 TB/s), the GPU the suite is meant for.
+"""
+
+from .ops import Work
+
+# Share of the peak that a kind of kernel reaches, compute and memory; assumed within the ranges seen in layer timings.
+EFFICIENCY = {"matrix": (0.65, 0.85), "small": (0.30, 0.70), "stream": (0.50, 0.85), "gather": (0.30, 0.45)}
+RATE = {"fp32": 34e12, "tf32": 34e12, "fp16": 68e12}
+BANDWIDTH = 0.85e12
+HARDWARE_GAP_US = 0.8  # between two kernels that were queued in time; assumed
+JOB_SECONDS = 3600.0  # length of a job at the estimate: an hour of training
+LEAST_ITERATIONS = 300
+MAX_PARTS = 8
+
+
+class Part:
+    def __init__(self, name, kind, work, precision, each_micro_batch):
+        self.name, self.kind, self.work = name, kind, work
+        self.precision = precision if kind in ("matrix", "small") else "fp32"
+        self.each_micro_batch = each_micro_batch
+        self.gap_us, self.host_ms, self.stall_ms = 0.0, 0.0, 0.0
+
+    def seconds(self):
+        """The roofline's estimate, waits left out."""
+        compute, memory = EFFICIENCY[self.kind]
+        return max(self.work.flops / (RATE[self.precision] * compute), self.work.bytes / (BANDWIDTH * memory))
+
+
+def _pass_parts(name, tape_pass, precision, micro):
+    return [Part(f"{name} {kind}", kind, work, precision, micro) for kind, work in tape_pass.items()
+            if work.launches > 0 and (work.flops > 0 or work.bytes > 0)]
+
+
+def _merge_smallest(parts):
+    """Joins the two parts of the kind that takes least time, so that the format's limit holds."""
+    kinds = {}
+    for part in parts:
+        kinds.setdefault((part.kind, part.each_micro_batch), []).append(part)
+    pairs = [group for group in kinds.values() if len(group) > 1]
+    first, second = min(pairs, key=lambda group: sum(p.seconds() for p in group))[:2]
+    first.work = Work(first.work.flops + second.work.flops, first.work.bytes + second.work.bytes,
+                      first.work.launches + second.work.launches)
+    first.name = first.kind
+    parts.remove(second)
+
+
+def _host(w, parts, micro_batches):
+    """Spreads what the host cannot hide over the launches; the loader's time goes before the first part."""
+    times = [micro_batches if p.each_micro_batch else 1 for p in parts]
+    launches = sum(p.work.launches * k for p, k in zip(parts, times))
+    gpu = sum((p.seconds() + p.work.launches * HARDWARE_GAP_US * 1e-6) * k for p, k in zip(parts, times))
+    exposed = max(0.0, launches * w.host_us * 1e-6 - gpu)
+    for part in parts:
+        part.gap_us = 0.0 if w.captured else HARDWARE_GAP_US + exposed / launches * 1e6
+    parts[0].host_ms = w.loader_ms / (micro_batches if parts[0].each_micro_batch else 1)
+
+
+def _seconds(parts, micro_batches):
+    return sum((p.seconds() + p.work.launches * p.gap_us * 1e-6 + (p.host_ms + p.stall_ms) * 1e-3) *
+               (micro_batches if p.each_micro_batch else 1) for p in parts)
+
+
+def _number(value):
+    text = f"{value:.4g}"
+    return text if any(c in text for c in ".en") else text + ".0"
+
+
+def _part_lines(part, captured):
+    compute, memory = EFFICIENCY[part.kind]
+    lines = ["  [[phase.part]]", f'  name = "{part.name}"']
+    if part.work.flops > 0:
+        pipe = {"fp16": "bf16"}.get(part.precision, part.precision)
+        lines.append(f"  gflop = {{ {pipe} = {_number(part.work.flops / 1e9)} }}")
+    if part.work.bytes > 0:
+        lines.append(f"  gbyte = {_number(part.work.bytes / 1e9)}")
+    if part.work.launches > 0:
+        lines += [f"  compute_efficiency = {compute}", f"  memory_efficiency = {memory}"]
+        lines.append(f"  launches = {1 if captured else max(1, round(part.work.launches))}")
+    if part.gap_us > 0:
+        lines.append(f"  launch_gap_us = {_number(part.gap_us)}")
+    if part.host_ms > 0:
+        lines.append(f"  host_ms = {_number(part.host_ms)}")
+    if part.stall_ms > 0:
+        lines.append(f"  data_stall_ms = {_number(part.stall_ms)}")
+    if part.each_micro_batch:
+        lines.append("  each_micro_batch = true")
+    return lines + [""]
+
+
+def _train_parts(w):
+    micro = w.micro_batches > 1
+    parts = _pass_parts("forward", w.tape.forward, w.precision, micro)
+    parts += _pass_parts("backward", w.tape.backward, w.precision, micro)
+    if w.tape.parameters > 0:
+        parts += [Part("optimizer", "stream", w.tape.optimizer(w.optimizer)["stream"], "fp32", False)]
+    while len(parts) > MAX_PARTS:
+        _merge_smallest(parts)
+    _host(w, parts, w.micro_batches)
+    return parts
+
+
+def _waiting(name, seconds, gbyte=0.0):
+    part = Part(name, "stream", Work(0, gbyte * 1e9, 0), "fp32", False)
+    part.stall_ms = seconds * 1e3
+    return part
+
+
+def _phases(w, train):
+    """(name, header lines, parts) of every phase after the first."""
+    out = []
+    if w.evaluate:
+        parts = _pass_parts("forward", w.tape.forward, w.precision, False)
+        _host(w, parts, 1)
+        out.append(("evaluation", [f"every = {w.evaluate[0]}", f"iterations = {w.evaluate[1]}"], parts))
+    if w.checkpoint:
+        # Weights and optimizer state leave through pinned memory: three times the parameters.
+        part = _waiting("save", w.checkpoint[1], 12 * w.tape.parameters / 1e9)
+        out.append(("checkpoint", [f"every = {w.checkpoint[0]}"], [part]))
+    if w.stall:
+        out.append(("stall", [f"every = {w.stall[0]}"], [_waiting("wait for data", w.stall[1])]))
+    for name, weight, scale in w.rounds:
+        parts = _pass_parts("forward", {k: v.scaled(scale) for k, v in w.tape.forward.items()}, w.precision, False)
+        _host(w, parts, 1)
+        out.append((name, [f"weight = {weight}"], parts))
+    return out
+
+
+def _length(w):
+    spread = (w.lengths ** 2 + w.jitter ** 2) ** 0.5
+    kind = "normal" if spread <= 0.12 else "lognormal"
+    return [f'length = {{ kind = "{kind}", cv = {_number(spread)} }}']
+
+
+def file_text(w):
+    train = _train_parts(w)
+    seconds = _seconds(train, w.micro_batches)
+    iterations = max(LEAST_ITERATIONS, int(float(f"{JOB_SECONDS / seconds:.2g}")))
+    lines = [
+        "# Written by scripts/make-workloads; change that, not this.",
+        f"# {w.source}",
+        "# Operations, bytes and launches follow from the layers' shapes; efficiencies, gaps, waits and spreads are assumed.",
+    ]
+    lines += [f"# {note[0].upper()}{note[1:]}." for note in w.notes]
+    lines += [f"# Estimate on an RTX 3080 Ti: {_number(seconds * 1e3)} ms an iteration.", "",
+              f'title = "{w.about}"', f'family = "{w.family}"',
+              "tags = [" + ", ".join(f'"{tag}"' for tag in w.tags) + "]", f"iterations = {iterations}"]
+    if w.micro_batches > 1:
+        lines.append(f"micro_batches = {w.micro_batches}")
+    if w.rounds:
+        lines.append("aperiodic = true")
+    if w.drift:
+        lines += ["", "[drift]", f"change = {w.drift[0]}", f"iterations = {w.drift[1]}"]
+    lines += ["", "[[phase]]", 'name = "train"'] + _length(w) + [""]
+    for part in train:
+        lines += _part_lines(part, w.captured)
+    for name, header, parts in _phases(w, train):
+        lines += ["[[phase]]", f'name = "{name}"'] + header
+        lines += (_length(w) if w.rounds or name == "evaluation" else []) + [""]
+        for part in parts:
+            lines += _part_lines(part, w.captured)
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/policy_results.h"
+#include "judge/summary.h"
+
+namespace hypermile {
+namespace {
+
+std::string with_error(const Estimate& estimate, double scale, int digits) {
+  const std::string mean = fmt::format("{:.{}f}", estimate.mean * scale, digits);
+  if (!estimate.error) return mean;
+  return fmt::format("{} ± {:.{}f}", mean, *estimate.error * scale, digits);
+}
+
+// Enough digits for a thousandth of the value.
+int digits_for(double value) {
+  if (value >= 100) return 1;
+  return value >= 1 ? 3 : 4;
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:+.2f} %", 100 * fraction);
+}
+
+double energy_change(const SimulatedOutcome& o) {
+  return o.joules / o.default_joules - 1;
+}
+
+std::string verdict(const SimulatedOutcome& o) {
+  if (!o.bound) return "no bound";
+  if (o.result.violated_job) return "broken by the job";
+  return o.result.violated_final ? "broken by the kept" : "kept";
+}
+
+nlohmann::json estimate_json(const Estimate& estimate) {
+  nlohmann::json j = {{"mean", estimate.mean}};
+  if (estimate.error) j["error"] = *estimate.error;
+  return j;
+}
+
+nlohmann::json setting_json(const SettingSummary& s) {
+  return {{"setting", to_string(s.setting)},
+          {"windows", s.windows},
+          {"time_per_iteration_s", estimate_json(s.time_s)},
+          {"power_w", estimate_json(s.power_w)},
+          {"energy_per_iteration_j", estimate_json(s.energy_j)}};
+}
+
+std::string job_line(const SimulatedOutcome& o) {
+  std::string time = "-";
+  std::string energy = "-";
+  if (o.kept) {
+    const double ms = o.kept->time_s.mean * 1e3;
+    time = with_error(o.kept->time_s, 1e3, digits_for(ms));
+    energy = with_error(o.kept->energy_j, 1, digits_for(o.kept->energy_j.mean));
+  }
+  return fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", o.result.policy,
+                     to_string(o.result.final_setting), time, energy, percent(energy_change(o)),
+                     percent(o.result.slowdown), o.result.probes, verdict(o));
+}
+
+std::vector<PolicySummary> summaries_of(std::span<const SimulatedOutcome> outcomes) {
+  std::vector<RunResult> results;
+  for (const SimulatedOutcome& o : outcomes) results.push_back(o.result);
+  return results.empty() ? std::vector<PolicySummary>() : summarise(results);
+}
+
+}  // namespace
+
+nlohmann::json to_json(const SimulatedOutcome& o) {
+  nlohmann::json j = to_json(o.result);
+  j["seconds"] = o.seconds;
+  j["joules"] = o.joules;
+  j["default_seconds"] = o.default_seconds;
+  j["default_joules"] = o.default_joules;
+  j["energy_change_pct"] = 100 * energy_change(o);
+  j["oracle_setting"] = to_string(o.best);
+  j["oracle_slowdown_pct"] = 100 * o.best_slowdown;
+  j["windows"] = o.windows;
+  j["throttled_windows"] = o.throttled_windows;
+  j["unusable_windows"] = o.unusable_windows;
+  if (o.bound) j["max_slowdown_pct"] = 100 * *o.bound;
+  if (o.baseline) j["baseline"] = setting_json(*o.baseline);
+  if (o.kept) j["kept"] = setting_json(*o.kept);
+  return j;
+}
+
+nlohmann::json comparison_json(std::span<const SimulatedOutcome> outcomes) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const SimulatedOutcome& o : outcomes) runs.push_back(to_json(o));
+  nlohmann::json summary = nlohmann::json::array();
+  for (const PolicySummary& s : summaries_of(outcomes)) summary.push_back(to_json(s));
+  return {{"simulated", true}, {"runs", std::move(runs)}, {"summary", std::move(summary)}};
+}
+
+std::string job_table(std::span<const SimulatedOutcome> outcomes) {
+  if (outcomes.empty()) return "";
+  const SimulatedOutcome& any = outcomes.front();
+  const std::string bound = any.bound ? fmt::format("bound {:g} %", 100 * *any.bound) : "bound";
+  std::string out =
+      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "Setting kept",
+                  "ms/iteration", "J/iteration", "job energy", "job time", "probes", bound);
+  for (const SimulatedOutcome& o : outcomes) out += job_line(o);
+  out +=
+      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9}\n", "(true best)", to_string(any.best),
+                  "", "", percent(any.best_energy_change), percent(any.best_slowdown));
+  return out;
+}
+
+std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
+  std::string out =
+      fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", "workload", "policy",
+                  "Setting kept", "job energy", "job time", "true best", "probes", "bound");
+  for (const SimulatedOutcome& o : outcomes) {
+    out += fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", o.result.key.workload,
+                       o.result.policy, to_string(o.result.final_setting),
+                       percent(energy_change(o)), percent(o.result.slowdown),
+                       percent(o.best_energy_change), o.result.probes, verdict(o));
+  }
+  return out + "\n" + policy_table_text(summaries_of(outcomes));
+}
+
+}  // namespace hypermile

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate/window_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace hypermile {
+namespace {
+
+constexpr double kShortest_s = 4;        // forty refreshes of the energy counter
+constexpr double kLongest_s = 30;        // however much iterations scatter
+constexpr double kWantedError = 0.005;   // of the mean over one Window
+constexpr double kFewestIterations = 4;  // however long they are
+constexpr std::size_t kGroups = 16;
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double deviation_of(std::span<const double> values, double mean) {
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0;
+}
+
+}  // namespace
+
+WindowPlan plan_windows(std::span<const double> intervals_s) {
+  std::vector<double> sorted(intervals_s.begin(), intervals_s.end());
+  std::ranges::sort(sorted);
+  const double median = sorted[sorted.size() / 2];
+  // Scatter of ordinary iterations: an evaluation between two ticks is not one of them.
+  const auto ordinary = std::ranges::upper_bound(sorted, 4 * median);
+  const std::span<const double> body(sorted.begin(), ordinary);
+  const double scatter = deviation_of(body, mean_of(body)) / median;
+  const double wanted_s = median * std::pow(scatter / kWantedError, 2);
+  const double window_s = std::clamp(wanted_s, kShortest_s, kLongest_s);
+  return {Seconds(median), std::max(kFewestIterations, std::ceil(window_s / median)),
+          1 + std::ceil(kSettle.value() / median)};
+}
+
+double relative_error(std::span<const double> intervals_s) {
+  if (intervals_s.size() < 4) return 0;
+  const std::size_t groups = std::min(kGroups, intervals_s.size() / 2);
+  std::vector<double> means;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t from = g * intervals_s.size() / groups;
+    const std::size_t to = (g + 1) * intervals_s.size() / groups;
+    means.push_back(mean_of(intervals_s.subspan(from, to - from)));
+  }
+  const double mean = mean_of(means);
+  return deviation_of(means, mean) / std::sqrt(static_cast<double>(groups)) / mean;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long a Window must be for this job, from a short watch at the default: long enough for the
+// sensors to move often, for a mean over the scatter of single iterations, and no longer than the
+// job can afford.
+#pragma once
+
+#include <span>
+
+#include "base/units.h"
+
+namespace hypermile {
+
+struct WindowPlan {
+  Seconds typical;               // median time of an iteration
+  double window_iterations = 0;  // in one Window
+  double settle_iterations = 0;  // that pass unmeasured after a change of Setting
+};
+
+inline constexpr Seconds kSettle = Seconds(0.5);
+
+// `intervals` between ticks, at least one.
+WindowPlan plan_windows(std::span<const double> intervals_s);
+
+// Standard error of the mean interval, relative, from the means of up to 16 groups of neighbours:
+// neighbours are not independent. 0 where there are fewer than four intervals.
+double relative_error(std::span<const double> intervals_s);
+
+}  // namespace hypermile

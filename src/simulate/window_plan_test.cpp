@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate/window_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/random.h"
+
+namespace hypermile {
+namespace {
+
+std::vector<double> scattered(double mean, double deviation, std::size_t count) {
+  Random random(7);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(mean + deviation * random.gaussian());
+  return values;
+}
+
+TEST(WindowPlan, GivesTheSensorsTimeToMoveHoweverShortIterationsAre) {
+  const WindowPlan plan = plan_windows(std::vector<double>(100, 0.001));
+
+  EXPECT_NEAR(plan.window_iterations, 4000, 1);
+  EXPECT_NEAR(plan.settle_iterations, 501, 1);
+}
+
+TEST(WindowPlan, TakesAFewOfTheLongestIterations) {
+  EXPECT_EQ(plan_windows(std::vector<double>(5, 10.0)).window_iterations, 4);
+}
+
+TEST(WindowPlan, LengthensWithTheScatterOfIterationsUpToALimit) {
+  const WindowPlan calm = plan_windows(scattered(0.1, 0.001, 400));
+  const WindowPlan uneven = plan_windows(scattered(0.1, 0.008, 400));
+  const WindowPlan wild = plan_windows(scattered(0.1, 0.03, 400));
+
+  EXPECT_NEAR(calm.window_iterations, 40, 1);
+  EXPECT_GT(uneven.window_iterations, 150);
+  EXPECT_NEAR(wild.window_iterations, 300, 3);
+}
+
+TEST(WindowPlan, LeavesPausesOutOfTheScatter) {
+  std::vector<double> intervals(50, 0.1);
+  intervals.push_back(3);
+
+  const WindowPlan plan = plan_windows(intervals);
+
+  EXPECT_NEAR(plan.typical.value(), 0.1, 1e-12);
+  EXPECT_NEAR(plan.window_iterations, 40, 1);
+}
+
+TEST(RelativeError, IsThatOfTheMean) {
+  const double error = relative_error(scattered(1, 0.1, 1600));
+
+  EXPECT_NEAR(error, 0.1 / 40, 0.0012);
+  EXPECT_EQ(relative_error(std::vector<double>{1, 2, 3}), 0);
+}
+
+TEST(RelativeError, SeesThatNeighboursAreAlike) {
+  std::vector<double> blocks;
+  for (const double level : {1.0, 1.1, 0.9, 1.05}) blocks.insert(blocks.end(), 400, level);
+
+  EXPECT_GT(relative_error(blocks), 0.015);
+}
+
+}  // namespace
+}  // namespace hypermile
