@@ -56,6 +56,8 @@ at 187 of 1,391 steps to a *higher* limit), they ask for limits that the card do
 maximum), and on some cards power falls with the limit although it stays far below it (a limiter that is not a plain
 average of board power, as on the H200), which the fitted form leaves out. stereoDisparity on the V100 draws less at 945
 than at 802 MHz and half as much again at 1237 as at 1087 MHz: no smooth voltage curve does that.
+In the low P-state of the GTX 980 the streaming kernels keep their speed down to 500 MHz while the one SM clock knee of the
+bandwidth that was fitted for all its kernels slows them there.
 )";
 
 double median(std::vector<double> values) {

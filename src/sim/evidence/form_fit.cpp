@@ -187,6 +187,23 @@ CurveError final_error(const GpuPhysics& gpu, const Curve& curve) {
   return error;
 }
 
+GpuFit fit_with(const std::string& gpu, const GpuPhysics& physics,
+                const std::vector<const Curve*>& curves) {
+  GpuFit fit;
+  fit.gpu = gpu;
+  fit.static_w = physics.power.fixed.value() + physics.power.memory_background.value();
+  fit.knee_mhz = physics.power.voltage_knee.value();
+  fit.slope_per_mhz = physics.power.voltage_slope;
+  for (const Curve* curve : curves) fit.curves.push_back(final_error(physics, *curve));
+  return fit;
+}
+
+double total_error(const GpuFit& fit) {
+  double sum = 0;
+  for (const CurveError& error : fit.curves) sum += error.time + error.energy;
+  return sum;
+}
+
 }  // namespace
 
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
@@ -208,27 +225,17 @@ GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
     }
     return sum;
   };
-  // Two starts: memory that needs a high SM clock, and memory that does not.
-  GpuShape shape;
-  double lowest = 1e9;
+  // Two starts, judged on all curves: memory that needs a high SM clock, and memory that does not.
+  GpuFit lowest;
   for (const double bandwidth_knee : {0.0, -3.0}) {
     best.assign(chosen.size(), kStarts.front());
-    std::vector<double> start = GpuShape().at;
-    start[4] = bandwidth_knee;
-    Minimum found = nelder_mead(cost, start, 0.8, kOuterEvaluations);
-    if (found.value < lowest) {
-      lowest = found.value;
-      shape.at = std::move(found.at);
-    }
+    GpuShape shape;
+    shape.at[4] = bandwidth_knee;
+    shape.at = nelder_mead(cost, shape.at, 0.8, kOuterEvaluations).at;
+    GpuFit fit = fit_with(gpu, physics_of(shape, ranges), curves);
+    if (lowest.curves.empty() || total_error(fit) < total_error(lowest)) lowest = std::move(fit);
   }
-  const GpuPhysics physics = physics_of(shape, ranges);
-  GpuFit fit;
-  fit.gpu = gpu;
-  fit.static_w = physics.power.fixed.value() + physics.power.memory_background.value();
-  fit.knee_mhz = physics.power.voltage_knee.value();
-  fit.slope_per_mhz = physics.power.voltage_slope;
-  for (const Curve* curve : curves) fit.curves.push_back(final_error(physics, *curve));
-  return fit;
+  return lowest;
 }
 
 }  // namespace hypermile
