@@ -64,6 +64,21 @@ TEST(HypermileReplay, SavesMostOfWhatIsThereWithinTheBound) {
   EXPECT_EQ(summary.violations_final_half_point, 0U);
 }
 
+// A job that slows down by itself must not be taken for a Setting that is too slow.
+TEST(HypermileReplay, ADriftingJobKeepsMostOfItsSaving) {
+  const Curve typical = clock_curve([](double y) { return 0.5 + 0.5 / y; },
+                                    [](double y) { return 0.35 + 0.65 * y * y * y; });
+  Conditions drifting;
+  drifting.drift = 0.03;
+  drifting.time_noise = drifting.power_noise = 0.003;
+  drifting.iterations = 10000;
+  const PolicySummary summary = judge(typical, drifting, 40);
+
+  EXPECT_GE(summary.share_of_oracle, 0.8);
+  EXPECT_LE(share(summary.violations_final, summary), 0.05);
+  EXPECT_LE(share(summary.violations_job, summary), 0.05);
+}
+
 TEST(HypermileReplay, WithoutNoiseItComesCloseToTheOracle) {
   const Curve typical = clock_curve([](double y) { return 0.6 + 0.4 / y; },
                                     [](double y) { return 0.3 + 0.7 * y * y; });

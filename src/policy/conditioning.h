@@ -24,11 +24,6 @@ struct Misfit {
   double level = 0;   // of a level that all points but the default share
 };
 
-struct Drift {
-  double sd = 0.005;
-  double iterations = 1000;  // after which it is forgotten
-};
-
 // Where points stand: position on the axis, and how much misfit each can have (0 at the default).
 struct Axis {
   std::vector<double> position;

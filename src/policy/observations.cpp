@@ -12,6 +12,8 @@ constexpr std::size_t kMostBlocks = 48;
 // What the noise is taken for before anything is known, and how many differences that is worth.
 constexpr Noise kPriorNoise = {0.01, 0.015};
 constexpr double kPriorWeight = 4;
+// How many differences the usual drift is worth against what is seen of this job's.
+constexpr double kDriftWeight = 4;
 
 void merge(Block& into, const Block& other) {
   const double n = into.windows + other.windows;
@@ -23,6 +25,32 @@ void merge(Block& into, const Block& other) {
 }
 
 }  // namespace
+
+Drift estimate_drift(std::span<const Block> blocks, const Noise& noise) {
+  Drift drift;
+  double count = 0;
+  double windows = 0;
+  double sum = 0;
+  for (const Block& block : blocks) {
+    if (block.setting != 0) continue;
+    count += 1;
+    windows += block.windows;
+    sum += block.windows * block.log_time;
+  }
+  if (count < 2) return drift;
+  double squares = 0;
+  for (const Block& block : blocks) {
+    if (block.setting != 0) continue;
+    const double off = block.log_time - sum / windows;
+    squares += block.windows * off * off;
+  }
+  // Means of n windows scatter by noise^2 / n and by the drift between them.
+  const double beyond = squares / (count - 1) - noise.time * noise.time;
+  const double seen = std::max(0.0, beyond / (windows / count));
+  drift.sd = std::sqrt((kDriftWeight * drift.sd * drift.sd + (count - 1) * seen) /
+                       (kDriftWeight + count - 1));
+  return drift;
+}
 
 void Observations::add(std::size_t setting, double at, double windows, double log_time,
                        double log_power) {

@@ -26,6 +26,15 @@ struct Noise {
   double power = 0.015;
 };
 
+// Slow change of the job's own speed, at every Setting alike.
+struct Drift {
+  double sd = 0.005;         // of ln time
+  double iterations = 1000;  // after which it is forgotten
+};
+
+// How much the job wanders, from what its windows at the default show beyond their noise.
+Drift estimate_drift(std::span<const Block> blocks, const Noise& noise);
+
 class Observations {
  public:
   // `windows` is the measured length in full windows (0.27 for 8 of 30 iterations).

@@ -53,5 +53,31 @@ TEST(Observations, BlocksStayFewHoweverLongTheJobAndNoWindowIsLost) {
   EXPECT_EQ(windows, 5000);
 }
 
+// Blocks of one window at the default, 300 iterations apart, that swing by `swing`.
+std::vector<Block> baselines(double swing, double noise) {
+  Random random(3);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 12; ++i) {
+    blocks.push_back(
+        {0, 300.0 * i, 1, (i % 2 == 0 ? swing : -swing) + noise * random.gaussian(), 0});
+  }
+  return blocks;
+}
+
+TEST(EstimateDrift, LearnsThatAJobWandersAndThatAnotherDoesNot) {
+  const Noise noise{0.002, 0.002};
+  const double usual = Drift{}.sd;
+
+  EXPECT_GT(estimate_drift(baselines(0.02, 0.002), noise).sd, 3 * usual);
+  EXPECT_LT(estimate_drift(baselines(0, 0.002), noise).sd, 0.7 * usual);
+}
+
+TEST(EstimateDrift, TakesTheUsualWhileTheDefaultWasMeasuredOnce) {
+  const std::vector<Block> one = {{0, 10, 4, 0.1, 0}, {2, 100, 4, 0.3, 0}};
+
+  EXPECT_EQ(estimate_drift(one, Noise{}).sd, Drift{}.sd);
+  EXPECT_EQ(estimate_drift({}, Noise{}).sd, Drift{}.sd);
+}
+
 }  // namespace
 }  // namespace hypermile

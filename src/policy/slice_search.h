@@ -50,6 +50,7 @@ class SliceSearch {
   std::optional<Step> explore(const View& view, std::size_t settled, const JobState& job) const;
   std::optional<Step> first_look(const View& view, const JobState& job) const;
   std::optional<Step> go_lower(const View& view, std::size_t settled, const JobState& job);
+  bool may_be_innocent(const View& view) const;
   bool must_move(const View& view, std::size_t settled) const;
   Step probe(std::size_t point, const View& view, const JobState& job, const char* why) const;
   Step baseline() const;
