@@ -19,21 +19,7 @@ std::optional<double> effective_bound(const Objective& objective) {
 
 double score(const Objective& objective, double time_ratio, double power_ratio,
              Watts default_power) {
-  // The host draws the same power throughout, so it dilutes what the board saves.
-  const double host = default_power > Watts(0) ? objective.host_power / default_power : 0;
-  const double energy = time_ratio * (power_ratio + host) / (1 + host);
-  switch (objective.goal) {
-    case Goal::kEnergy:
-      return energy;
-    case Goal::kEdp:
-      return energy * time_ratio;
-    case Goal::kEd2p:
-      return energy * time_ratio * time_ratio;
-    case Goal::kCost:
-      // Zeus prices time at the board's maximum power; at the default that is what the board draws.
-      return objective.eta * energy + (1 - objective.eta) * time_ratio;
-  }
-  return energy;
+  return score_of(objective, time_ratio, power_ratio, default_power);
 }
 
 Result<Objective> parse_objective(std::string_view text) {

@@ -29,6 +29,13 @@ struct Objective {
   std::optional<Watts> power_budget = {};
 };
 
+// The type of one number of a Value, see score_of().
+inline double number_like(double x) {
+  return x;
+}
+template <class Array>
+typename Array::Scalar number_like(const Array&);
+
 // Slowdowns below this cannot be told from noise, so a bound of 0 means this.
 inline constexpr double kNoMeasurableSlowdown = 0.005;
 
@@ -36,10 +43,35 @@ inline constexpr double kNoMeasurableSlowdown = 0.005;
 // none.
 std::optional<double> effective_bound(const Objective& objective);
 
-// What the goal gives to a Setting with these ratios to the default; 1 is the default itself, less
-// is better. `default_power` is the board's mean power at the default.
+// What the goal gives to a Setting with these ratios to the default; 1 is the default itself, less is
+// better. `default_power` is the board's mean power at the default.
 double score(const Objective& objective, double time_ratio, double power_ratio,
              Watts default_power);
+
+// The same for many at once: Value is an array with the usual arithmetic, or a double.
+template <class Value>
+Value score_of(const Objective& objective, const Value& time_ratio, const Value& power_ratio,
+               Watts default_power) {
+  using Number = decltype(number_like(time_ratio));
+  // The host draws the same power throughout, so it dilutes what the board saves.
+  const auto host =
+      static_cast<Number>(default_power > Watts(0) ? objective.host_power / default_power : 0);
+  const Value energy = time_ratio * (power_ratio + host) / (1 + host);
+  switch (objective.goal) {
+    case Goal::kEnergy:
+      return energy;
+    case Goal::kEdp:
+      return energy * time_ratio;
+    case Goal::kEd2p:
+      return energy * time_ratio * time_ratio;
+    case Goal::kCost: {
+      // Zeus prices time at the board's maximum power; at the default that is what the board draws.
+      const auto eta = static_cast<Number>(objective.eta);
+      return eta * energy + (1 - eta) * time_ratio;
+    }
+  }
+  return energy;
+}
 
 // "energy", "edp", "ed2p", "cost:0.7".
 Result<Objective> parse_objective(std::string_view text);

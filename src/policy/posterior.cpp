@@ -22,9 +22,9 @@ constexpr double kLockedLevel = 0.003;
 
 // The normal distribution function within 2e-4, for whole arrays at once: a logistic curve with a
 // cubic argument.
-Eigen::ArrayXd normal_cdf(const Eigen::ArrayXd& x) {
-  const Eigen::ArrayXd z = x.max(-6.0).min(6.0);
-  return 1 / (1 + (-z * (1.5976 + 0.070566 * z * z)).exp());
+Eigen::ArrayXf normal_cdf(const Eigen::ArrayXf& x) {
+  const Eigen::ArrayXf z = x.max(-6.0F).min(6.0F);
+  return 1 / (1 + (-z * (1.5976F + 0.070566F * z * z)).exp());
 }
 
 // Models agree near the default, where all ratios are near 1; a power limit acts from the start.
@@ -51,20 +51,20 @@ Sensitivity sensitivity(const Objective& objective, double time, double power, W
 
 struct Posterior::Particles {
   std::vector<Eigen::Index> index;
-  Eigen::ArrayXd weight;  // sums to 1
+  Eigen::ArrayXf weight;  // sums to 1
 
   // False where no particle has a likelihood.
   bool select(const Eigen::ArrayXd& log_weight) {
     const double heaviest = log_weight.maxCoeff();
     if (!std::isfinite(heaviest)) return false;
-    std::vector<double> kept;
+    std::vector<float> kept;
     for (Eigen::Index k = 0; k < log_weight.size(); ++k) {
       const double w = std::exp(log_weight(k) - heaviest);
       if (!(w >= kNegligible)) continue;
       index.push_back(k);
-      kept.push_back(w);
+      kept.push_back(static_cast<float>(w));
     }
-    weight = Eigen::Map<Eigen::ArrayXd>(kept.data(), static_cast<Eigen::Index>(kept.size()));
+    weight = Eigen::Map<Eigen::ArrayXf>(kept.data(), static_cast<Eigen::Index>(kept.size()));
     weight /= weight.sum();
     return true;
   }
@@ -118,27 +118,28 @@ Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
   const double log_budget =
       budget && default_power > Watts(0) ? std::log(*budget / default_power) : INFINITY;
   if (point == 0) return Belief{.safe_power = log_budget >= 0 ? 1.0 : 0.0};
+  // Single precision: beliefs are good to a few digits, and this is most of a decision's time.
   const auto n = static_cast<Eigen::Index>(particles.index.size());
-  Eigen::ArrayXd log_time = time.corrections(point);
-  Eigen::ArrayXd log_power = power.corrections(point);
+  Eigen::ArrayXf log_time = time.corrections(point).cast<float>();
+  Eigen::ArrayXf log_power = power.corrections(point).cast<float>();
   for (Eigen::Index a = 0; a < n; ++a) {
     const Eigen::Index k = particles.index[static_cast<std::size_t>(a)];
-    log_time(a) += table_.log_time(k, point);
-    log_power(a) += table_.log_power(k, point);
+    log_time(a) += static_cast<float>(table_.log_time(k, point));
+    log_power(a) += static_cast<float>(table_.log_power(k, point));
   }
-  const Eigen::ArrayXd t = log_time.exp();
-  const Eigen::ArrayXd p = log_power.exp();
-  Eigen::ArrayXd scores(n);
-  for (Eigen::Index a = 0; a < n; ++a) scores(a) = score(objective, t(a), p(a), default_power);
-  const Eigen::ArrayXd& w = particles.weight;
-  Eigen::ArrayXd in_time = w;
-  if (std::isfinite(log_bound)) {
-    in_time *= normal_cdf((log_bound - log_time) / std::sqrt(time.variance(point)));
-  }
+  const Eigen::ArrayXf t = log_time.exp();
+  const Eigen::ArrayXf p = log_power.exp();
+  const Eigen::ArrayXf scores = score_of(objective, t, p, default_power);
+  const Eigen::ArrayXf& w = particles.weight;
+  const auto within = [](double log_limit, const Eigen::ArrayXf& values, double variance) {
+    return normal_cdf((static_cast<float>(log_limit) - values) /
+                      static_cast<float>(std::sqrt(variance)));
+  };
+  Eigen::ArrayXf in_time = w;
+  if (std::isfinite(log_bound)) in_time *= within(log_bound, log_time, time.variance(point));
   Belief belief{.safe = in_time.sum(), .safe_power = 1, .score = (w * scores).sum()};
   if (std::isfinite(log_budget)) {
-    const Eigen::ArrayXd in_budget =
-        normal_cdf((log_budget - log_power) / std::sqrt(power.variance(point)));
+    const Eigen::ArrayXf in_budget = within(log_budget, log_power, power.variance(point));
     belief.safe = (in_time * in_budget).sum();
     belief.safe_power = (w * in_budget).sum();
   }
@@ -146,11 +147,11 @@ Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
   const double mean_power = (w * p).sum();
   const Sensitivity by = sensitivity(objective, mean_time, mean_power, default_power);
   belief.safe = std::min(belief.safe, 1.0);
-  belief.score_sd = std::sqrt((w * (scores - belief.score).square()).sum() +
+  belief.score_sd = std::sqrt((w * (scores - static_cast<float>(belief.score)).square()).sum() +
                               by.time * by.time * time.variance(point) +
                               by.power * by.power * power.variance(point));
   belief.slowdown = mean_time - 1;
-  belief.slowdown_sd = std::sqrt((w * (t - mean_time).square()).sum() +
+  belief.slowdown_sd = std::sqrt((w * (t - static_cast<float>(mean_time)).square()).sum() +
                                  mean_time * mean_time * time.variance(point));
   return belief;
 }
