@@ -43,8 +43,8 @@ inline constexpr double kNoMeasurableSlowdown = 0.005;
 // none.
 std::optional<double> effective_bound(const Objective& objective);
 
-// What the goal gives to a Setting with these ratios to the default; 1 is the default itself, less is
-// better. `default_power` is the board's mean power at the default.
+// What the goal gives to a Setting with these ratios to the default; 1 is the default itself, less
+// is better. `default_power` is the board's mean power at the default.
 double score(const Objective& objective, double time_ratio, double power_ratio,
              Watts default_power);
 
