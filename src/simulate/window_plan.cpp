@@ -9,8 +9,8 @@
 namespace hypermile {
 namespace {
 
-constexpr double kShortest_s = 4;        // forty refreshes of the energy counter
-constexpr double kLongest_s = 30;        // however much iterations scatter
+constexpr double kShortestSeconds = 4;   // forty refreshes of the energy counter
+constexpr double kLongestSeconds = 30;   // however much iterations scatter
 constexpr double kWantedError = 0.005;   // of the mean over one Window
 constexpr double kFewestIterations = 4;  // however long they are
 constexpr std::size_t kGroups = 16;
@@ -36,7 +36,7 @@ WindowPlan plan_windows(std::span<const double> intervals_s) {
   const std::span<const double> body(sorted.begin(), ordinary);
   const double scatter = deviation_of(body, mean_of(body)) / median;
   const double wanted_s = median * std::pow(scatter / kWantedError, 2);
-  const double window_s = std::clamp(wanted_s, kShortest_s, kLongest_s);
+  const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
   return {Seconds(median), std::max(kFewestIterations, std::ceil(window_s / median)),
           1 + std::ceil(kSettle.value() / median)};
 }
