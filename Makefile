@@ -41,12 +41,18 @@ lint: ## clang-format and clang-tidy
 	@$(PACKAGES) build test lint
 	@scripts/lint
 
-sanitize: ## the tests under address+undefined and thread sanitizers, built by clang too
+# What runs threads or shares memory; the rest would only repeat what asan has shown.
+THREADED := gpu judge simulate nvmlsim
+
+sanitize: ## the tests, built by clang, under address and undefined; what runs threads under thread
 	@$(PACKAGES) build test lint
-	@for preset in asan tsan clang; do \
-	  echo "==> $$preset"; \
-	  $(call CONFIGURE,$$preset) && cmake --build --preset $$preset -j $(JOBS) && \
-	  ctest --test-dir build/$$preset --output-on-failure --progress -j $(JOBS) || exit 1; \
+	@echo "==> asan"
+	@$(call CONFIGURE,asan) && cmake --build --preset asan -j $(JOBS)
+	@ctest --test-dir build/asan --output-on-failure --progress -j $(JOBS)
+	@echo "==> tsan"
+	@$(call CONFIGURE,tsan) && cmake --build --preset tsan -j $(JOBS) --target nvml_test $(THREADED:=_test)
+	@for folder in $(THREADED); do \
+	  ctest --test-dir build/tsan/src/$$folder --output-on-failure --progress -j $(JOBS) || exit 1; \
 	done
 
 fuzz: ## every fuzz program for FUZZ_SECONDS (20)
