@@ -84,7 +84,9 @@ bool GpoeoClockSearch::search_up(std::int64_t& centre, std::int64_t& low, std::i
   const auto middle = probe(centre);
   const std::int64_t top = gear_of(0);
   while (high < top) {
-    high = above(high);
+    const std::int64_t next = above(high);
+    if (next <= high) break;  // rungs closer than one gear
+    high = next;
     const auto m = probe(high);
     if (!middle || !m) return false;
     const bool go_on = rule_.better(*m, *middle) && high < top;
@@ -102,7 +104,9 @@ bool GpoeoClockSearch::search_down(std::int64_t& centre, std::int64_t& low, std:
   const auto middle = probe(centre);
   const std::int64_t bottom = gear_of(ladder_.size() - 1);
   while (low > bottom) {
-    low = below(low);
+    const std::int64_t next = below(low);
+    if (next >= low) break;  // rungs closer than one gear
+    low = next;
     const auto m = probe(low);
     if (!middle || !m) return false;
     const bool go_on = rule_.better(*m, *middle) && rule_.feasible(*m) && low > bottom &&

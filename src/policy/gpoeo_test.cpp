@@ -50,6 +50,23 @@ TEST(Gpoeo, ClimbsOutOfAPredictionThatIsFarTooSlow) {
   EXPECT_LE(job.slowdown(play("gpoeo", job).kept), 0.045);
 }
 
+// Found by fuzzing: the step down from a clock led to one of the same gear, for ever.
+TEST(Gpoeo, ComesToAnEndWhereClocksLieCloserThanAGear) {
+  SyntheticJob job;
+  job.add({}, 1, 300);
+  job.add({.sm_clock = Mhz(1400)}, 1, 299);
+  job.add({.sm_clock = Mhz(1270)}, 1, 290);
+  job.add({.sm_clock = Mhz(1269)}, 1, 289);
+  job.add({.sm_clock = Mhz(1268)}, 1, 288);
+  job.add({.sm_clock = Mhz(700)}, 1.6, 150);
+  job.context.default_values.sm_clock = Mhz(1410);
+  job.context.predicted = 1;
+
+  const std::size_t kept = play("gpoeo", job).kept;
+
+  EXPECT_LT(kept, job.time.size());
+}
+
 TEST(Gpoeo, NeedsFewWindows) {
   SyntheticJob job = clock_job(0.5);
   job.context.predicted = 10;
