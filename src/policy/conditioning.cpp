@@ -97,11 +97,10 @@ void Conditioning::weigh(const Eigen::MatrixXd& predicted) {
 }
 
 void Conditioning::keep(const std::vector<Eigen::Index>& particles) {
-  Eigen::MatrixXd kept(static_cast<Eigen::Index>(particles.size()), pull_of_particle_.cols());
-  for (Eigen::Index a = 0; a < kept.rows(); ++a) {
-    kept.row(a) = pull_of_particle_.row(particles[static_cast<std::size_t>(a)]);
+  kept_pull_.resize(static_cast<Eigen::Index>(particles.size()), pull_of_particle_.cols());
+  for (Eigen::Index a = 0; a < kept_pull_.rows(); ++a) {
+    kept_pull_.row(a) = pull_of_particle_.row(particles[static_cast<std::size_t>(a)]).cast<float>();
   }
-  pull_of_particle_ = std::move(kept);
 }
 
 }  // namespace hypermile

@@ -49,11 +49,11 @@ class Conditioning {
   // Of each particle, given what it predicts at the points seen (particles x points seen).
   void weigh(const Eigen::MatrixXd& predicted);
   const Eigen::ArrayXd& log_likelihood() const { return log_likelihood_; }
-  // Forgets all particles but these.
+  // The particles to correct, in this order.
   void keep(const std::vector<Eigen::Index>& particles);
   // What each particle's prediction at a point must be corrected by.
-  Eigen::ArrayXd corrections(Eigen::Index point) const {
-    return (pull_of_particle_ * cross_.row(point).transpose()).array();
+  Eigen::ArrayXf corrections(Eigen::Index point) const {
+    return (kept_pull_ * cross_.row(point).transpose().cast<float>()).array();
   }
   // Variance of a point's ratio to the default around a particle's corrected prediction.
   double variance(Eigen::Index point) const { return variance_(point); }
@@ -77,6 +77,7 @@ class Conditioning {
   Eigen::VectorXd variance_;
   Eigen::ArrayXd log_likelihood_;
   Eigen::MatrixXd pull_of_particle_;  // particles x points seen
+  Eigen::MatrixXf kept_pull_;         // the same of those kept
 };
 
 }  // namespace hypermile

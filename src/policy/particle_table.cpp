@@ -19,23 +19,23 @@ constexpr double kClockStep = (1 - kLowestClock) / static_cast<double>(ParticleG
 // A place on the grid that need not be whole.
 struct Place {
   Eigen::Index low = 0;
-  double share = 0;  // of the next column
+  float share = 0;  // of the next column
 };
 
 Place place_at(double columns) {
   const double within = std::clamp(columns, 0.0, static_cast<double>(ParticleGrid::kClocks - 1));
   const auto low = std::min(static_cast<Eigen::Index>(within), ParticleGrid::kClocks - 2);
-  return {low, within - static_cast<double>(low)};
+  return {low, static_cast<float>(within - static_cast<double>(low))};
 }
 
 // The place at which a particle draws that power; its power rises with the clock.
-Place place_of_power(const Eigen::ArrayXd& powers, double log_power) {
-  const double* first = powers.data();
-  const double* last = first + powers.size();
-  const double* above = std::lower_bound(first, last, log_power);
+Place place_of_power(const Eigen::ArrayXf& powers, float log_power) {
+  const float* first = powers.data();
+  const float* last = first + powers.size();
+  const float* above = std::lower_bound(first, last, log_power);
   if (above == first) return place_at(0);
   if (above == last) return place_at(static_cast<double>(powers.size()));
-  const double below = *(above - 1);
+  const float below = *(above - 1);
   return {above - 1 - first, (log_power - below) / (*above - below)};
 }
 
@@ -43,7 +43,7 @@ void tabulate_clocks(const ParticleGrid& grid, const Slice& slice, ParticleTable
   for (Eigen::Index i = 1; i < table.log_time.cols(); ++i) {
     const double ratio = slice.points[static_cast<std::size_t>(i)].ratio;
     const Place at = place_at((ratio - kLowestClock) / kClockStep);
-    const auto between = [&](const Eigen::ArrayXXd& on_grid) {
+    const auto between = [&](const Eigen::ArrayXXf& on_grid) {
       return (1 - at.share) * on_grid.col(at.low) + at.share * on_grid.col(at.low + 1);
     };
     table.log_time.col(i) = between(grid.log_time);
@@ -64,10 +64,11 @@ void tabulate_limits(const ParticleGrid& grid, const Slice& slice, Random& rando
   for (Eigen::Index k = 0; k < table.log_time.rows(); ++k) {
     const LimitResponse response = draw_response(random);
     const double at_default = response.power_ratio(slice.points.front().ratio);
-    const Eigen::ArrayXd powers = grid.log_power.row(k).transpose();
+    const Eigen::ArrayXf powers = grid.log_power.row(k).transpose();
     for (Eigen::Index i = 1; i < table.log_time.cols(); ++i) {
       const double ratio = slice.points[static_cast<std::size_t>(i)].ratio;
-      const double wanted = std::min(0.0, std::log(response.power_ratio(ratio) / at_default));
+      const auto wanted =
+          static_cast<float>(std::min(0.0, std::log(response.power_ratio(ratio) / at_default)));
       const Place at = place_of_power(powers, wanted);
       table.log_time(k, i) =
           (1 - at.share) * grid.log_time(k, at.low) + at.share * grid.log_time(k, at.low + 1);
@@ -85,8 +86,8 @@ ParticleGrid::ParticleGrid(std::span<const Physics> particles)
     const Physics& physics = particles[static_cast<std::size_t>(k)];
     for (Eigen::Index i = 0; i < kClocks; ++i) {
       const double clock = kLowestClock + kClockStep * static_cast<double>(i);
-      log_time(k, i) = std::log(physics.time_ratio(clock));
-      log_power(k, i) = std::log(physics.power_ratio(clock));
+      log_time(k, i) = static_cast<float>(std::log(physics.time_ratio(clock)));
+      log_power(k, i) = static_cast<float>(std::log(physics.power_ratio(clock)));
     }
   }
 }
@@ -103,7 +104,7 @@ std::shared_ptr<const ParticleGrid> prior_grid(std::size_t count, std::string_vi
 ParticleTable tabulate(const ParticleGrid& grid, const Slice& slice, std::uint64_t seed) {
   const auto rows = grid.log_time.rows();
   const auto columns = static_cast<Eigen::Index>(slice.points.size());
-  ParticleTable table{Eigen::ArrayXXd::Zero(rows, columns), Eigen::ArrayXXd::Zero(rows, columns)};
+  ParticleTable table{Eigen::ArrayXXf::Zero(rows, columns), Eigen::ArrayXXf::Zero(rows, columns)};
   if (slice.limits) {
     Random random(seed);
     tabulate_limits(grid, slice, random, table);

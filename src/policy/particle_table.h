@@ -2,7 +2,8 @@
 //
 // What each physics model predicts at each Setting of a slice. The models are worked out once on a
 // fine grid of clock ratios; a slice's table is then interpolated from it, so that a decision never
-// waits for a thousand power functions.
+// waits for a thousand power functions. Single precision: beliefs are good to a few digits, and
+// making and reading these tables is most of a decision's time.
 #pragma once
 
 #include <Eigen/Dense>
@@ -16,9 +17,6 @@
 
 namespace hypermile {
 
-// One row per particle.
-using ParticleRows = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 // ln time and ln power ratio to the default of every particle at clock ratios from kLowestClock
 // to 1.
 struct ParticleGrid {
@@ -26,8 +24,8 @@ struct ParticleGrid {
 
   explicit ParticleGrid(std::span<const Physics> particles);
 
-  Eigen::ArrayXXd log_time;
-  Eigen::ArrayXXd log_power;
+  Eigen::ArrayXXf log_time;
+  Eigen::ArrayXXf log_power;
 };
 
 // The grid of prior_particles(count, without_gpu), worked out once for all searches of a process.
@@ -35,8 +33,8 @@ std::shared_ptr<const ParticleGrid> prior_grid(std::size_t count, std::string_vi
 
 // The same at each point of a slice: particles (rows) by points (columns).
 struct ParticleTable {
-  Eigen::ArrayXXd log_time;
-  Eigen::ArrayXXd log_power;
+  Eigen::ArrayXXf log_time;
+  Eigen::ArrayXXf log_power;
 };
 
 // Limits are turned into clocks through each particle's own power curve and a response of the board

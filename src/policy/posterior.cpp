@@ -100,11 +100,11 @@ SeenBlocks Posterior::sort_out(std::span<const Block> blocks) const {
   return seen;
 }
 
-Eigen::MatrixXd Posterior::at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const {
+Eigen::MatrixXd Posterior::at_seen(const Eigen::ArrayXXf& table, const SeenBlocks& seen) const {
   Eigen::MatrixXd values(table.rows(), static_cast<Eigen::Index>(seen.points.size()));
   for (std::size_t j = 0; j < seen.points.size(); ++j) {
     values.col(static_cast<Eigen::Index>(j)) =
-        table.col(static_cast<Eigen::Index>(seen.points[j])).matrix();
+        table.col(static_cast<Eigen::Index>(seen.points[j])).matrix().cast<double>();
   }
   return values;
 }
@@ -118,14 +118,13 @@ Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
   const double log_budget =
       budget && default_power > Watts(0) ? std::log(*budget / default_power) : INFINITY;
   if (point == 0) return Belief{.safe_power = log_budget >= 0 ? 1.0 : 0.0};
-  // Single precision: beliefs are good to a few digits, and this is most of a decision's time.
   const auto n = static_cast<Eigen::Index>(particles.index.size());
-  Eigen::ArrayXf log_time = time.corrections(point).cast<float>();
-  Eigen::ArrayXf log_power = power.corrections(point).cast<float>();
+  Eigen::ArrayXf log_time = time.corrections(point);
+  Eigen::ArrayXf log_power = power.corrections(point);
   for (Eigen::Index a = 0; a < n; ++a) {
     const Eigen::Index k = particles.index[static_cast<std::size_t>(a)];
-    log_time(a) += static_cast<float>(table_.log_time(k, point));
-    log_power(a) += static_cast<float>(table_.log_power(k, point));
+    log_time(a) += table_.log_time(k, point);
+    log_power(a) += table_.log_power(k, point);
   }
   const Eigen::ArrayXf t = log_time.exp();
   const Eigen::ArrayXf p = log_power.exp();
@@ -159,7 +158,7 @@ Belief Posterior::believe_point(Eigen::Index point, const Conditioning& time,
 std::optional<std::vector<Belief>> Posterior::believe(std::span<const Block> blocks,
                                                       const Noise& noise,
                                                       const Objective& objective,
-                                                      Watts default_power) const {
+                                                      Watts default_power, double lowest) const {
   const SeenBlocks seen = sort_out(blocks);
   if (std::ranges::find(seen.points, std::size_t{0}) == seen.points.end()) return std::nullopt;
   const auto m = static_cast<Eigen::Index>(seen.blocks.size());
@@ -184,9 +183,10 @@ std::optional<std::vector<Belief>> Posterior::believe(std::span<const Block> blo
   for (std::size_t i = 0; i < slice_.points.size(); ++i) {
     beliefs.push_back(believe_point(static_cast<Eigen::Index>(i), time, power, particles, objective,
                                     default_power));
-    // Still lower clocks are slower still: no need to work them out.
-    if (!slice_.limits && !objective.power_budget && i > lowest_seen &&
-        beliefs.back().safe < kHopeless) {
+    // Still lower clocks are slower still, or nobody's concern: no need to work them out.
+    const bool enough = i > lowest_seen && (beliefs.back().safe < kHopeless ||
+                                            slice_.points[i].position < std::log(lowest));
+    if (!slice_.limits && !objective.power_budget && enough) {
       Belief hopeless = beliefs.back();
       hopeless.safe = 0;
       beliefs.resize(slice_.points.size(), hopeless);

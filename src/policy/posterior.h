@@ -43,14 +43,16 @@ class Posterior {
   const Slice& slice() const { return slice_; }
 
   // One belief per point; blocks of Settings outside the slice are passed over. nullopt where the
-  // blocks hold nothing to decide on: no default among them, or numbers beyond reason.
+  // blocks hold nothing to decide on: no default among them, or numbers beyond reason. Clocks under
+  // `lowest`, a ratio to the default's, are not asked about and count as unsafe unless seen.
   std::optional<std::vector<Belief>> believe(std::span<const Block> blocks, const Noise& noise,
-                                             const Objective& objective, Watts default_power) const;
+                                             const Objective& objective, Watts default_power,
+                                             double lowest = 0) const;
 
  private:
   struct Particles;  // those that still count, with their weights
   SeenBlocks sort_out(std::span<const Block> blocks) const;
-  Eigen::MatrixXd at_seen(const Eigen::ArrayXXd& table, const SeenBlocks& seen) const;
+  Eigen::MatrixXd at_seen(const Eigen::ArrayXXf& table, const SeenBlocks& seen) const;
   Belief believe_point(Eigen::Index point, const Conditioning& time, const Conditioning& power,
                        const Particles& particles, const Objective& objective,
                        Watts default_power) const;

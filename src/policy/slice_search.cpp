@@ -73,6 +73,7 @@ struct SliceSearch::View {
   Noise noise;
   std::vector<double> windows;  // seen, per point
   double since_baseline = 0;    // windows since the last one at the default
+  double floor = 0;             // clock ratio under which nothing is probed yet
   double lowest = 1;            // exp of the lowest position probed
   double lowest_slowdown = 0;   // there, expected
   double probed = 0;            // windows off the default
@@ -91,12 +92,23 @@ SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, cons
       // slices are not.
       explored_before_(static_cast<double>(job.explored) > first_baselines_ ? job.explored : 0) {}
 
+double SliceSearch::probe_floor(const Observations& seen) const {
+  double lowest = 0;
+  for (const Block& block : seen.blocks()) {
+    const auto& points = posterior_.slice().points;
+    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
+    if (point != points.end()) lowest = std::min(lowest, point->position);
+  }
+  return std::max(kLowestProbe, kLongestJump * std::exp(lowest));
+}
+
 std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
                                                    const JobState& job) const {
   View view;
   view.noise = seen.noise();
-  auto beliefs =
-      posterior_.believe(seen.blocks(), view.noise, context_.objective, job.default_power);
+  view.floor = probe_floor(seen);
+  auto beliefs = posterior_.believe(seen.blocks(), view.noise, context_.objective,
+                                    job.default_power, view.floor);
   if (!beliefs) return std::nullopt;
   view.beliefs = std::move(*beliefs);
   const auto& points = posterior_.slice().points;
@@ -201,7 +213,6 @@ std::size_t SliceSearch::settle(const View& view) const {
 std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) const {
   const auto& points = posterior_.slice().points;
   const bool limits = posterior_.slice().limits;
-  const double floor = std::max(kLowestProbe, kLongestJump * view.lowest);
   const double least = limits ? kLimitExploreSafety : kExploreSafety;
   const double weight = posterior_.slice().own_level ? kOwnLevelSafetyWeight : kSafetyWeight;
   std::size_t best = 0;
@@ -210,7 +221,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
     const Belief& belief = view.beliefs[i];
     if (!limits && belief.safe < std::min(least, kWall) && !view.default_too_strong) break;
     if (i == settled || belief.safe < least || !affordable(i, settled, view) ||
-        (std::exp(points[i].position) < floor && i > 1))
+        (std::exp(points[i].position) < view.floor && i > 1))
       continue;
     const double gain =
         std::min(view.beliefs[settled].score, 1e3) - (belief.score - belief.score_sd);

@@ -41,6 +41,7 @@ class SliceSearch {
 
  private:
   struct View;  // what is believed at this moment
+  double probe_floor(const Observations& seen) const;
   std::optional<View> look(const Observations& seen, const JobState& job) const;
   void guard(View& view, const Observations& seen) const;
   std::size_t choose(const View& view, double safety) const;
