@@ -22,7 +22,7 @@ constexpr double kWall = 0.3;
 constexpr double kWorthAWindow = 0.004;
 constexpr double kWorthAMove = 0.002;
 // Nothing is done for less than this gain beyond two standard deviations.
-constexpr double kWorthDoing = 0.01;
+constexpr double kWorthDoing = 0.003;
 // How much the probability of keeping the bound weighs in a prospect.
 // Less where all points share a known level: a probe far below it teaches most about the slope.
 constexpr double kSafetyWeight = 0.7;
@@ -34,6 +34,8 @@ constexpr double kLowestProbe = 0.4;
 constexpr double kRiskShare = 0.1;
 // Shorter jobs take a first look near the bound before anything bold.
 constexpr double kShortJob = 3000;
+// Of what the job may lose, kept for probes that cost more than was expected of them.
+constexpr double kJobReserve = 0.05;
 // Where the job ends up, as a share of the bound, when nothing is known yet.
 constexpr double kLikelyUse = 0.8;
 // A Setting measured in this many windows can be forbidden by them alone.
@@ -41,9 +43,12 @@ constexpr double kEnoughToForbid = 4;
 constexpr double kForbidBelow = 0.85;
 constexpr double kOldest = 10;  // baselines older than so many drift times all weigh the same
 // Default windows: share of the textbook optimum (the model knows the level too), and when one that
-// is older than so many windows is renewed.
+// is older than so many windows is renewed in a job that wanders as usual: sooner where it wanders
+// more, later where it stands still.
 constexpr double kBaselineShare = 0.4;
-constexpr double kStaleAfter = 200;
+constexpr double kStaleAfter = 170;
+constexpr double kStaleSoonest = 60;
+constexpr double kStaleLatest = 400;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
 
@@ -73,6 +78,7 @@ struct SliceSearch::View {
   Noise noise;
   std::vector<double> windows;  // seen, per point
   double since_baseline = 0;    // windows since the last one at the default
+  double stale_after = 0;       // windows after which that one must be renewed
   double floor = 0;             // clock ratio under which nothing is probed yet
   double lowest = 1;            // exp of the lowest position probed
   double lowest_slowdown = 0;   // there, expected
@@ -114,7 +120,8 @@ std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
   const auto& points = posterior_.slice().points;
   view.windows.assign(points.size(), 0);
   view.bound = effective_bound(context_.objective).value_or(INFINITY);
-  view.slack = std::min(target_bound(context_.objective).value_or(1e6), 1e6) * job.length;
+  view.slack = (1 - kJobReserve) * std::min(target_bound(context_.objective).value_or(1e6), 1e6) *
+               job.length;
   view.remaining = std::max(job.length - job.done, context_.window_iterations);
   for (const Block& block : seen.blocks()) {
     const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
@@ -140,6 +147,8 @@ std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
   }
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;
+  const double wander = estimate_drift(seen.blocks(), view.noise).sd;
+  view.stale_after = std::clamp(kStaleAfter * Drift{}.sd / wander, kStaleSoonest, kStaleLatest);
   guard(view, seen);
   return view;
 }
@@ -256,7 +265,7 @@ std::optional<Step> SliceSearch::explore(const View& view, std::size_t settled,
   const auto& points = posterior_.slice().points;
   const double per_window = context_.window_iterations + context_.settle_iterations;
   const double windows = job.length / per_window;
-  const double most = std::clamp(std::min(0.25 * windows, 11 + 0.042 * windows), 5.0, 40.0);
+  const double most = std::clamp(std::min(0.3 * windows, 8.5 + 0.052 * windows), 5.0, 40.0);
   if (static_cast<double>(job.explored - explored_before_) >= most) return std::nullopt;
   const std::size_t x = most_promising(view, settled);
   if (x == 0) return std::nullopt;
@@ -359,7 +368,8 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
   if (must_move(*view, settled)) held_ = settled;
   if (held_ == 0) return std::nullopt;
   const double wanted = wanted_baselines(context_, view->noise, job.length);
-  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : kStaleAfter)) return baseline();
+  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : view->stale_after))
+    return baseline();
   return hold(*view);
 }
 
