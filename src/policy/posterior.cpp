@@ -8,6 +8,8 @@ namespace hypermile {
 namespace {
 
 constexpr double kNegligible = 1e-5;  // of the heaviest particle's weight
+// While nearly all particles count, a part of them tells the same in less time.
+constexpr std::size_t kEnoughParticles = 400;
 
 constexpr double kHopeless = 0.02;  // probability of keeping the bound
 
@@ -57,12 +59,15 @@ struct Posterior::Particles {
   bool select(const Eigen::ArrayXd& log_weight) {
     const double heaviest = log_weight.maxCoeff();
     if (!std::isfinite(heaviest)) return false;
+    const Eigen::ArrayXd w = (log_weight - heaviest).exp();
+    const auto counting = static_cast<std::size_t>((w >= kNegligible).count());
+    const std::size_t every = (counting + kEnoughParticles - 1) / kEnoughParticles;
     std::vector<float> kept;
-    for (Eigen::Index k = 0; k < log_weight.size(); ++k) {
-      const double w = std::exp(log_weight(k) - heaviest);
-      if (!(w >= kNegligible)) continue;
+    std::size_t met = 0;
+    for (Eigen::Index k = 0; k < w.size(); ++k) {
+      if (!(w(k) >= kNegligible) || met++ % every != 0) continue;
       index.push_back(k);
-      kept.push_back(static_cast<float>(w));
+      kept.push_back(static_cast<float>(w(k)));
     }
     weight = Eigen::Map<Eigen::ArrayXf>(kept.data(), static_cast<Eigen::Index>(kept.size()));
     weight /= weight.sum();

@@ -20,7 +20,7 @@ namespace hypermile {
 
 // The slowdown to aim for: the bound less a reserve for what the model cannot see, such as clocks
 // at which time grows faster than the clock falls.
-inline constexpr double kReserve = 0.03;  // of the bound
+inline constexpr double kReserve = 0.025;  // of the bound
 inline std::optional<double> target_bound(const Objective& objective) {
   const auto bound = effective_bound(objective);
   return bound ? std::optional(*bound * (1 - kReserve)) : std::nullopt;

@@ -68,6 +68,7 @@ TEST(Conditioning, AgreesWithBruteForceOnASmallCase) {
   Conditioning conditioning(kAxis, kMisfit, kDrift, seen, values, 0.01);
   ASSERT_TRUE(conditioning.ok());
   conditioning.weigh(predicted);
+  conditioning.keep({0, 1});
 
   double likelihood[2];
   for (Eigen::Index k = 0; k < 2; ++k) {

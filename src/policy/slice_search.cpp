@@ -22,7 +22,7 @@ constexpr double kWall = 0.3;
 constexpr double kWorthAWindow = 0.004;
 constexpr double kWorthAMove = 0.002;
 // Nothing is done for less than this gain beyond two standard deviations.
-constexpr double kWorthDoing = 0.003;
+constexpr double kWorthDoing = 0.0025;
 // How much the probability of keeping the bound weighs in a prospect.
 // Less where all points share a known level: a probe far below it teaches most about the slope.
 constexpr double kSafetyWeight = 0.7;
@@ -35,7 +35,7 @@ constexpr double kRiskShare = 0.1;
 // Shorter jobs take a first look near the bound before anything bold.
 constexpr double kShortJob = 3000;
 // Of what the job may lose, kept for probes that cost more than was expected of them.
-constexpr double kJobReserve = 0.05;
+constexpr double kJobReserve = 0.09;
 // Where the job ends up, as a share of the bound, when nothing is known yet.
 constexpr double kLikelyUse = 0.8;
 // A Setting measured in this many windows can be forbidden by them alone.
@@ -312,8 +312,8 @@ std::optional<Step> SliceSearch::go_lower(const View& view, std::size_t settled,
 
 bool SliceSearch::must_move(const View& view, std::size_t settled) const {
   const Belief& held = view.beliefs[held_];
-  // A twentieth of hysteresis, so that rounding does not make it swing.
-  const double allowed = 1.05 * view.slack / view.remaining;
+  // A little hysteresis, so that rounding does not make it swing.
+  const double allowed = 1.02 * view.slack / view.remaining;
   return held_ == 0 || held.safe < kStaySafety || held.slowdown + held.slowdown_sd > allowed ||
          held.score - view.beliefs[settled].score > kWorthAMove;
 }
