@@ -145,6 +145,8 @@ void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool un
 SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effects& effects) {
   SimGpuState state;
   state.random.state = seed;
+  state.job_random.state = seed ^ 0x6A6F62;      // any two numbers
+  state.level_random.state = seed ^ 0x6C65766C;  // that differ
   state.effects = effects;
   const auto factor = [&](double deviation) {
     return std::max(0.5, 1 + deviation * state.random.gaussian());

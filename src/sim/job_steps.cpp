@@ -99,7 +99,7 @@ double level_factor(SimGpuState& state, double time_s) {
   while (time_s >= state.level_until_s) {
     state.slow_level = !state.slow_level;
     const double mean = state.slow_level ? kSlowSeconds : kFastSeconds;
-    state.level_until_s += -mean * std::log(1 - state.random.uniform());
+    state.level_until_s += -mean * std::log(1 - state.level_random.uniform());
   }
   return state.slow_level ? 1 + kSlowLevel * state.effects.two_level_times : 1;
 }
@@ -126,7 +126,7 @@ std::uint64_t uninterrupted(const SimGpuState& state, const Load& load) {
 std::uint32_t draw_phase(SimGpuState& state, const Load& load) {
   double sum = 0;
   for (std::uint32_t i = 0; i < load.phase_count; ++i) sum += load.phases[i].weight;
-  double left = state.random.uniform() * sum;
+  double left = state.job_random.uniform() * sum;
   for (std::uint32_t i = 0; i + 1 < load.phase_count; ++i) {
     left -= load.phases[i].weight;
     if (left < 0) return i;
@@ -218,7 +218,7 @@ void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load
     job.block = std::min(uninterrupted(state, load), static_cast<std::uint64_t>(fitting));
   }
   const double count = std::max(1.0, static_cast<double>(job.block));
-  job.factor = draw_length(state.random, phase.length, count) *
+  job.factor = draw_length(state.job_random, phase.length, count) *
                drift_factor(load, job.train_iterations) *
                level_factor(state, job.iteration_start_s);
   job.iteration_s = whole.wait_s + job.factor * whole.busy_s;

@@ -29,6 +29,8 @@ class Steady {
     limit_ = setting.power_limit.value_or(gpu.limit.normal).value() * gpu.limiter.target;
     locked_ = setting.sm_clock.has_value();
     ceiling_ = setting.sm_clock.value_or(gpu.clocks.sm_boost).value();
+    // The power that holds the die at its slowdown temperature in the long run.
+    coolable_ = (gpu.thermal.slowdown - gpu.thermal.ambient).value() / degrees_per_watt();
   }
 
   SteadyState solve() {
@@ -39,11 +41,8 @@ class Steady {
       leakage_ = leakage_watts(gpu_.power, card_, die);
       top_ = ceiling_at(die);
       point = job();
-      const double rise = gpu_.thermal.degrees_per_watt * card_.cooling;
-      const double shares =
-          1 - gpu_.thermal.sink_share + gpu_.thermal.sink_share * effects_.thermal_memory;
       const double settled =
-          gpu_.thermal.ambient.value() + rise * shares * point.energy_j / point.time_s;
+          gpu_.thermal.ambient.value() + degrees_per_watt() * point.energy_j / point.time_s;
       const bool done = std::abs(settled - die) < 0.01;
       die = settled;
       if (done || gpu_.power.leakage <= Watts(0)) break;
@@ -53,6 +52,12 @@ class Steady {
   }
 
  private:
+  double degrees_per_watt() const {
+    const double shares =
+        1 - gpu_.thermal.sink_share + gpu_.thermal.sink_share * effects_.thermal_memory;
+    return gpu_.thermal.degrees_per_watt * card_.cooling * shares;
+  }
+
   double ceiling_at(double die) const {
     const ClockRanges& clocks = gpu_.clocks;
     if (locked_ || clocks.boost_degrees_per_step <= 0 || die <= 50) return ceiling_;
@@ -104,12 +109,12 @@ class Steady {
   Point held(const PhaseWork& phase, std::uint32_t from, std::uint32_t to) const {
     double clock = top_;
     bool capped = false;
-    if (seen(phase, from, to, clock) > limit_) {
+    if (too_much(phase, from, to, clock)) {
       capped = true;
       double low = gpu_.clocks.sm_min.value();
       while (clock - low > 0.05) {
         const double middle = (low + clock) / 2;
-        (seen(phase, from, to, middle) > limit_ ? clock : low) = middle;
+        (too_much(phase, from, to, middle) ? clock : low) = middle;
       }
     }
     const PartRate rate = rate_of(phase, from, to, clock);
@@ -121,10 +126,12 @@ class Steady {
     return point;
   }
 
-  double seen(const PhaseWork& phase, std::uint32_t from, std::uint32_t to, double clock) const {
+  // For the limiter or for the cooling.
+  bool too_much(const PhaseWork& phase, std::uint32_t from, std::uint32_t to, double clock) const {
     const PartRate rate = rate_of(phase, from, to, clock);
     const double busy = rate.busy_s / std::max(1e-12, rate.wait_s + rate.busy_s);
-    return std::max(mean_power(rate, 1, leakage_), busy * rate.estimate_w);
+    const double power = mean_power(rate, 1, leakage_);
+    return std::max(power, busy * rate.estimate_w) > limit_ || power > coolable_;
   }
 
   PartRate rate_of(const PhaseWork& phase, std::uint32_t from, std::uint32_t to,
@@ -142,7 +149,7 @@ class Steady {
   const Load& load_;
   const CardTraits& card_;
   const Effects& effects_;
-  double memory_ = 0, limit_ = 0, ceiling_ = 0, top_ = 0, leakage_ = 0;
+  double memory_ = 0, limit_ = 0, coolable_ = 0, ceiling_ = 0, top_ = 0, leakage_ = 0;
   bool locked_ = false;
 };
 

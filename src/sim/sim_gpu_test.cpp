@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -232,6 +233,47 @@ TEST_F(SimGpuTest, RunsAtTheOraclesTimeAndPowerOnEveryCard) {
                 1, 0.015)
         << key;
   }
+}
+
+// A heat sink that stores twice the heat brings the default to the die's limit after minutes.
+TEST_F(SimGpuTest, TheTruthKnowsThatAHotCardSlowsDown) {
+  const Workload workload = workload_of("resnet50_b128");
+  Effects hot = kNoEffects;
+  hot.thermal_memory = 2;
+  GpuSheet sheet = sheet_of("rtx3080ti");
+  sheet.physics = typical(sheet.physics);
+  const SteadyState truth = steady_state(sheet.physics, workload.load, {}, CardTraits(), hot);
+  const SteadyState cool = steady_state(sheet.physics, workload.load, {}, CardTraits(), kNoEffects);
+  SimGpu gpu(sheet, clock_, {.effects = hot});
+  gpu.start(workload);
+  clock_.advance(Seconds(3000));
+
+  const double from = gpu.iterations();
+  clock_.advance(Seconds(600));
+  const double time = 600 / (gpu.iterations() - from);
+
+  EXPECT_GT(truth.time / cool.time, 1.03);
+  EXPECT_NEAR(time / truth.time.value(), 1, 0.01);
+}
+
+TEST_F(SimGpuTest, OneSeedMeetsTheSameSlowMinutesAtEverySetting) {
+  const auto slow_minutes = [](std::optional<Mhz> sm_clock) {
+    VirtualClock clock;
+    SimGpu gpu = card("rtx3080ti", clock, false);
+    gpu.start(workload_of("gpt2_long_step"));
+    if (sm_clock) gpu.apply({.sm_clock = sm_clock});
+    std::vector<bool> slow;
+    for (int minute = 0; minute < 60; ++minute) {
+      clock.advance(Seconds(60));
+      slow.push_back(gpu.state().slow_level);
+    }
+    return slow;
+  };
+
+  const std::vector<bool> at_default = slow_minutes(std::nullopt);
+
+  EXPECT_EQ(slow_minutes(Mhz(1200)), at_default);
+  EXPECT_NE(std::ranges::find(at_default, true), at_default.end());
 }
 
 TEST_F(SimGpuTest, AJobEndsByItself) {

@@ -146,7 +146,11 @@ struct TickState {
 
 struct SimGpuState {
   double now_s = 0;  // the latest instant it was advanced to
-  SimRandom random = {};
+  // One stream each, so that what the card draws does not change what befalls the job: two runs of
+  // one seed under different Settings meet the same iterations and the same slow minutes.
+  SimRandom random = {};        // sensors, limiter, switching
+  SimRandom job_random = {};    // lengths and kinds of iterations
+  SimRandom level_random = {};  // slow minutes
   CardTraits card = {};
   Effects effects = {};
 
