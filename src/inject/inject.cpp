@@ -103,7 +103,7 @@ void start() {
 
 __attribute__((destructor)) void at_exit() {
   RingWriter& ring = ring_of_process();
-  if (ring.is_open()) ring.set_status(RingStatus::kEnded, "the process ended");
+  if (ring.is_open()) ring.end();
 }
 
 }  // namespace

@@ -153,4 +153,12 @@ void RingWriter::set_status(RingStatus status, const char* reason) {
   put(monotonic_ns(), pack_b(RecordKind::kStatus, 0, static_cast<std::uint32_t>(status)), 0);
 }
 
+void RingWriter::end() {
+  const auto ended = static_cast<std::uint32_t>(RingStatus::kEnded);
+  const std::uint32_t status = __atomic_load_n(&header_->status, __ATOMIC_RELAXED);
+  if (status == static_cast<std::uint32_t>(RingStatus::kWatching))
+    __atomic_store_n(&header_->status, ended, __ATOMIC_RELEASE);
+  put(monotonic_ns(), pack_b(RecordKind::kStatus, 0, ended), 0);
+}
+
 }  // namespace hypermile

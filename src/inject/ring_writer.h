@@ -42,6 +42,8 @@ class RingWriter {
 
   // Also leaves a record, so that a reader learns when.
   void set_status(RingStatus status, const char* reason);
+  // At the process's end. The header keeps saying why nothing was watched, if nothing was.
+  void end();
 
   RingHeader& header() { return *header_; }
   const RingControl& control() const { return *control_; }

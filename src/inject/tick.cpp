@@ -48,8 +48,7 @@ void tick(const char* phase) {
 }
 
 __attribute__((destructor)) void at_exit() {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == kListening)
-    ring.set_status(RingStatus::kEnded, "the process ended");
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == kListening) ring.end();
 }
 
 }  // namespace
