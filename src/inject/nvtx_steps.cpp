@@ -14,12 +14,13 @@ namespace hypermile {
 namespace {
 
 constinit char step_name[kNameLength + 1] = {};
-constinit std::uint32_t step_id = kNoName;
 
 void on_range(const char* text) {
   if (!text || ::strcmp(text, step_name) != 0) return;
+  const std::uint64_t now = monotonic_ns();
+  if (!open_ring_of_process()) return;  // opened again only in a forked child
   RingWriter& ring = ring_of_process();
-  if (ring.is_open()) ring.put(monotonic_ns(), pack_b(RecordKind::kStep, 0, step_id), 0);
+  ring.put(now, pack_b(RecordKind::kStep, 0, ring.intern(step_name)), 0);
 }
 
 void on_range(const nvtx::EventAttributes* attributes) {
@@ -83,20 +84,19 @@ void handle(const nvtx::CallbacksTable& callbacks, nvtx::Module module,
     if (each.function < size && table[each.function]) *table[each.function] = each.handler;
 }
 
-// Once per process; step_id stays kNoName where no steps are wanted or there is no ring.
+// Once per process; the name stays empty where no steps are wanted or there is no ring.
 void prepare() {
   const char* wanted = ::getenv(kNvtxStepVariable);
   if (!wanted || *wanted == '\0') return;
   const std::size_t length = ::strlen(wanted);
   if (length > kNameLength || !open_ring_of_process()) return;
   ::memcpy(step_name, wanted, length + 1);
-  step_id = ring_of_process().intern(step_name);
 }
 
 bool start_steps(nvtx::GetExportTable get_export_table) {
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare);
-  if (step_id == kNoName) return false;
+  if (step_name[0] == '\0') return false;
   const auto* callbacks =
       static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kCallbacksTable));
   if (!callbacks || callbacks->struct_size < sizeof *callbacks || !callbacks->get_module)
