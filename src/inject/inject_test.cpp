@@ -207,6 +207,15 @@ TEST_F(InjectTest, WithoutAFolderTheJobRunsAsIfNothingWereThere) {
   EXPECT_EQ(output_, "nvtx 0\ndone\n");
 }
 
+TEST_F(InjectTest, ALimitOnFileSizesDoesNotEndTheJob) {
+  before_ = "ulimit -f 1000;";
+
+  train("init loop 3 1 0 tick 1 - say done");
+
+  EXPECT_TRUE(rings().empty());
+  EXPECT_EQ(output_, "done\n");
+}
+
 TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
   start("init kernel-time 0.0002 loop 2 10 0 await loop 300 10 1000 violations");
   ReadRing ring = wait_for_launches(10);
