@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/window_book.h"
+
+#include <algorithm>
+
+namespace hypermile {
+namespace {
+
+bool counts(const Window& window) {
+  return window.time_per_iteration &&
+         (window.unusable.empty() || window.unusable.starts_with("throttled") ||
+          window.unusable.starts_with("the GPU stood idle"));
+}
+
+// Reasons with their figures cut off, so that equal ones are counted together.
+std::string kind_of(const std::string& reason) {
+  std::string kind = reason.substr(0, reason.find_first_of("0123456789:"));
+  for (const char* tail : {" ", " for", " of"}) {
+    if (kind.ends_with(tail)) kind.resize(kind.size() - std::string_view(tail).size());
+  }
+  return kind;
+}
+
+}  // namespace
+
+void WindowBook::add(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
+  PhaseWindows& in = entry(process, window.pattern.phase, gpu);
+  ++in.windows;
+  if (!window.unusable.empty()) ++in.unusable[kind_of(window.unusable)];
+  if (!counts(window)) return;
+  const double n = window.iterations;
+  in.time.add(window.time_per_iteration->value(), n, window.time_error);
+  if (window.energy_per_iteration) {
+    in.energy.add(window.energy_per_iteration->value(), n, window.energy_error);
+  }
+  if (window.energy_disagreement) in.disagreement.add(*window.energy_disagreement, n, {});
+  if (window.power) in.power.add(window.power->value(), window.duration.value(), {});
+  if (window.sm_clock) in.sm_clock.add(window.sm_clock->value(), window.duration.value(), {});
+  if (window.gpu_timed) ++in.gpu_timed;
+  last_.insert_or_assign(&process, window);
+}
+
+PhaseWindows& WindowBook::entry(const ProcessProgress& process, std::uint32_t phase,
+                                const GpuUuid& gpu) {
+  const auto found = std::ranges::find_if(entries_, [&](const PhaseWindows& in) {
+    return in.process == &process && in.phase == phase && in.gpu == gpu;
+  });
+  if (found != entries_.end()) return *found;
+  PhaseWindows made;
+  made.process = &process;
+  made.phase = phase;
+  made.gpu = gpu;
+  entries_.push_back(std::move(made));
+  return entries_.back();
+}
+
+const PhaseWindows* WindowBook::find(const ProcessProgress& process, std::uint32_t phase,
+                                     const GpuUuid& gpu) const {
+  const auto found = std::ranges::find_if(entries_, [&](const PhaseWindows& in) {
+    return in.process == &process && in.phase == phase && in.gpu == gpu;
+  });
+  return found != entries_.end() ? &*found : nullptr;
+}
+
+std::optional<Window> WindowBook::last(const ProcessProgress& process) const {
+  const auto found = last_.find(&process);
+  return found != last_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+}  // namespace hypermile
