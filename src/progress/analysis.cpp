@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace hypermile {
+namespace {
+
+constexpr double kLeastQuality = 0.55;
+constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
+constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
+constexpr double kSameGap = 1.3;
+constexpr std::uint32_t kEvenMembers = 4;  // for evenness to stand in for similarity
+constexpr std::uint32_t kEvenOccurrences = 7;
+constexpr std::size_t kAnchorMembers = 12;
+constexpr std::size_t kWitnessMembers = 96;
+constexpr std::size_t kMostWitnesses = 16;
+constexpr double kOnce = 0.9;
+constexpr double kPairPenalty = 0.02;
+
+// Spread of the time between occurrences: (p90 - p10) / p50.
+double time_spread(const LaunchRing& ring, std::uint64_t begin,
+                   std::span<const std::uint32_t> positions) {
+  constexpr std::size_t kMostIntervals = 256;
+  if (positions.size() > kMostIntervals + 1) positions = positions.last(kMostIntervals + 1);
+  std::vector<double> intervals;
+  intervals.reserve(positions.size());
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    intervals.push_back(
+        (ring.time(begin + positions[i]) - ring.time(begin + positions[i - 1])).value());
+  }
+  std::ranges::sort(intervals);
+  const auto quantile = [&](double q) {
+    return intervals[static_cast<std::size_t>(q * static_cast<double>(intervals.size() - 1))];
+  };
+  const double middle = quantile(0.5);
+  return middle > 0 ? (quantile(0.9) - quantile(0.1)) / middle
+                    : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+double Reference::length() const {
+  return std::accumulate(counts.begin(), counts.end(), 0.0,
+                         [](double sum, const KernelCount& each) { return sum + each.count; });
+}
+
+// Evenness saves jobs whose kernels' names depend on the lengths of their inputs: no two segments
+// are alike, but a handful of other kernels comes exactly once an iteration.
+double Analysis::quality(const TokenClass& of) const {
+  const Token& most_even = classes_.members(of).front();
+  const double alike = segmentation_.mean_similarity();
+  if (of.steady < kEvenMembers || most_even.count < kEvenOccurrences) return alike;
+  return std::max(alike, 1 - 3.0 * of.cv);
+}
+
+std::vector<Analysis::Rated> Analysis::rate_classes() {
+  std::vector<Rated> rated;
+  rated.reserve(classes_.candidates().size());
+  for (const TokenClass& candidate : classes_.candidates()) {
+    segmentation_.cut(table_, table_.positions(classes_.members(candidate).front()));
+    rated.push_back({&candidate, quality(candidate), candidate.gap});
+  }
+  return rated;
+}
+
+std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin,
+                                     std::uint64_t end) {
+  table_.group(ring, begin, end);
+  classes_.sort(table_.tokens());
+  const std::vector<Rated> rated = rate_classes();
+  if (rated.empty()) return std::nullopt;
+  const auto rank = [](const Rated& each) {
+    return std::tuple(-std::lround(each.quality * 100), each.gap);
+  };
+  const Rated top = *std::ranges::min_element(rated, {}, rank);
+  if (top.quality < kLeastQuality) return std::nullopt;
+  Rated finest = top;
+  for (const Rated& each : rated) {
+    const double ratio = top.gap / each.gap;
+    const double whole = std::round(ratio);
+    const bool divides = whole >= 2 && std::abs(ratio - whole) <= kWholeRatio * std::sqrt(whole);
+    if (divides && each.quality >= top.quality - kFinerCosts && each.gap < finest.gap) {
+      finest = each;
+    }
+  }
+  Rated best = finest;
+  for (const Rated& each : rated) {
+    const bool same = each.gap < finest.gap * kSameGap && finest.gap < each.gap * kSameGap;
+    if (same && each.quality > best.quality) best = each;
+  }
+  const Token& anchor = choose_anchor(ring, *best.of);
+  const auto positions = table_.positions(anchor);
+  segmentation_.cut(table_, positions);
+  auto witnesses = choose_witnesses(*best.of);
+  if (!witnesses || segmentation_.reference_length() < 1 || quality(*best.of) < kLeastQuality) {
+    return std::nullopt;
+  }
+  const auto counts = segmentation_.reference();
+  Reference reference{.anchor = anchor.name,
+                      .counts = {counts.begin(), counts.end()},
+                      .witnesses = *std::move(witnesses),
+                      .similarity = segmentation_.mean_similarity(),
+                      .quality = quality(*best.of),
+                      .worst_mismatch = segmentation_.worst_mismatch(),
+                      .longest = static_cast<double>(segmentation_.longest())};
+  return Finding{std::move(reference), anchor.gap, begin + positions.front()};
+}
+
+const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {
+  auto members = classes_.members(of);
+  members = members.first(std::min(members.size(), kAnchorMembers));
+  const Token* best = &members.front();
+  double least = std::numeric_limits<double>::infinity();
+  for (const Token& token : members) {
+    if (token.cv > of.cv + 0.02F) continue;
+    const double spread = time_spread(ring, table_.begin(), table_.positions(token)) +
+                          (token.name.pair ? kPairPenalty : 0.0);
+    if (spread < least) {
+      least = spread;
+      best = &token;
+    }
+  }
+  return *best;
+}
+
+std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenClass& of) const {
+  auto members = classes_.members(of);
+  members = members.first(std::min(members.size(), kWitnessMembers));
+  std::size_t passing = 0;
+  std::vector<std::pair<double, KernelNumber>> found;
+  for (const Token& token : members) {
+    const auto positions = table_.positions(token);
+    if (segmentation_.once_in(positions) < kOnce) continue;
+    ++passing;
+    if (!token.name.pair)
+      found.emplace_back(segmentation_.mean_offset(positions), token.name.kernel);
+  }
+  if (passing < std::min<std::size_t>(3, segmentation_.reference().size())) return std::nullopt;
+  std::ranges::sort(found);
+  std::vector<KernelNumber> witnesses;
+  const std::size_t count = std::min(found.size(), kMostWitnesses);
+  for (std::size_t i = 0; i < count; ++i) {
+    witnesses.push_back(found[i * found.size() / count].second);
+  }
+  return witnesses;
+}
+
+std::size_t Analysis::memory_bytes() const {
+  return table_.memory_bytes() + classes_.memory_bytes() + segmentation_.memory_bytes() +
+         sizeof(*this);
+}
+
+}  // namespace hypermile
