@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When the energy counter moves. It steps like clockwork (every 100.00 ms on an H200, within a
-// millisecond or two over minutes), so reads that bracket a step now and then fix the rhythm, and
-// any one read between two steps then tells the energy at the instant of the earlier one, far more
-// sharply than the read's own time would. Until the rhythm is known a step lies in the middle of
-// its bracket. A counter without a rhythm (none is seen in a few seconds) stays bracketed.
+// millisecond or two over minutes), so a few reads that bracket steps fix its rhythm, and from then
+// on any one read between two steps tells the energy at the instant of the earlier one. Where in
+// its bracket the rhythm lies matters little: all steps are off by the same, and only differences
+// count.
+//
+// Until the rhythm is known a step lies in the middle of its bracket; so it stays with a counter
+// that moves between any two reads. Used by Sampler; cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +23,45 @@ namespace hypermile {
 struct CounterStep {
   Instant time;
   Joules energy;
-  Seconds uncertainty;  // half the width of where the step may lie
 };
 
 class CounterClock {
  public:
-  // One read, in order of time. Returns the step it tells of: the newest one before it, where that
-  // can be placed in time and was not told before.
+  // One read, in order of time. Returns the newest step before it, unless that was told before or
+  // cannot be placed in time.
   std::optional<CounterStep> add(Instant time, Joules energy);
 
-  // Known once a handful of brackets agree.
+  // Whether it is known how it moves: in a rhythm, or faster than it is read.
+  bool known() const { return period_ || fast_; }
+  // Of the rhythm, known once a handful of brackets agree.
   std::optional<Seconds> period() const { return period_; }
-  // Half the width of where a step may lie; absent until the rhythm is known.
-  std::optional<Seconds> uncertainty() const;
-  // The last step at or before `time`; absent until the rhythm is known.
-  std::optional<Instant> step_before(Instant time) const;
-  // Reads that would sharpen the rhythm most: just at the next step after `time`.
-  std::optional<Instant> next_step(Instant time) const;
-  // Not moved for a second while it was read, or moved backwards.
+  // Whether a read at `time` would fall well between two steps, where it is plain which one it
+  // tells of. True while the rhythm is not known.
+  bool good_time(Instant time) const;
+  // It was read for a second and did not move.
   bool stands_still() const { return still_; }
 
  private:
   struct Bracket {
-    Instant before;  // not yet moved
-    Instant after;   // moved
+    Instant before;  // read, not yet moved
+    Instant after;   // read, moved
   };
-  void learn();
-  void narrow(const Bracket& bracket);
+  void learn(const Bracket& bracket);
+  void follow(const Bracket& bracket);
   void forget();
+  // How many steps after the reference `time` is, whole and part.
+  double steps_at(Instant time) const;
+  std::optional<CounterStep> placed(const Bracket& bracket, Joules energy);
 
-  std::vector<Bracket> brackets_;
+  std::vector<Bracket> brackets_;  // until the rhythm is known
+  bool fast_ = false;              // moves between any two reads
   std::optional<Seconds> period_;
-  Instant low_;  // the reference step lies between these
+  Instant low_;  // the reference step lies between these two
   Instant high_;
-  std::optional<Instant> read_;
-  std::optional<Joules> shown_;
-  std::optional<Instant> moved_;
+  std::optional<std::int64_t> told_;  // number of the step last told
+  std::optional<Instant> read_;       // last
+  Instant moved_;                     // when it was last seen to have moved
+  Joules shown_;
   bool still_ = false;
 };
 

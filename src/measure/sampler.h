@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a GPU's sensors as often as they are worth it. Cheap ones (power, clocks, reasons:
-// microseconds) at every poll; the energy counter, which costs 3 ms a read on an H200 and moves
-// every 100 ms, once a step until its rhythm is known and from then on only as often as asked. Its
-// steps come like clockwork, so one read anywhere between two steps tells the energy at the earlier
-// one: counter_clock.h says when that was. The card's own power buffer is drained now and then.
+// microseconds) at every poll. The energy counter costs 3 ms a read on an H200 and moves every
+// 100 ms: it is read at every poll until its rhythm is known, and from then on now and then, well
+// between two steps, which tells the energy at the earlier step exactly (counter_clock.h). The
+// card's own buffer of power samples is drained now and then.
 //
 // `monitor`, `run` and `simulate` poll through it. Fails as Gpu::read() does.
 #pragma once
@@ -27,11 +27,10 @@ struct SamplerOptions {
 };
 
 struct SamplerReading {
-  // Cheap sensors now. Where the counter was read, `energy` with them, and `time` its read.
-  Sample sample;
-  // The counter's newest step as a point of its own: what it showed, and when it came to show it.
-  std::optional<CounterStep> step;
+  Sample sample;                    // cheap sensors now, and the counter where it was read
+  std::optional<CounterStep> step;  // of the counter, newly known
   std::vector<TimedPower> history;  // newly drained, oldest first; mostly empty
+  bool counter_stands_still = false;
 };
 
 class Sampler {
@@ -42,8 +41,11 @@ class Sampler {
   // When poll() should be called next.
   Instant due() const { return due_; }
   Result<SamplerReading> poll();
-  // Reads the counter at the next poll whatever the plan says: a Window begins or ends here.
+  // Reads the counter as soon as a read tells something, whatever the plan: a Window begins or
+  // ends.
   void want_counter() { counter_wanted_ = true; }
+  // Drains the power buffer at the next poll.
+  void want_history() { drained_.reset(); }
 
   std::uint64_t counter_reads() const { return counter_reads_; }
   const CounterClock& counter() const { return counter_; }
@@ -57,10 +59,12 @@ class Sampler {
   SamplerOptions options_;
   Instant due_;
   CounterClock counter_;
-  std::optional<Instant> counter_read_;
+  std::optional<Instant> counter_read_;  // last
+  bool has_counter_ = true;
   bool counter_wanted_ = false;
   std::uint64_t counter_reads_ = 0;
-  std::optional<Instant> drained_;
+  std::optional<Instant> drained_;  // last
+  Instant newest_history_;
   bool has_history_ = true;
 };
 

@@ -26,16 +26,18 @@
 #include <vector>
 
 #include "gpu/gpu.h"
+#include "measure/energy_curve.h"
 #include "measure/sampler.h"
 #include "measure/window.h"
+#include "measure/window_refusal.h"
 #include "progress/boundary.h"
 
 namespace hypermile {
 
 // What the Window is of, and what it must fulfil.
 struct WindowTerms {
-  Setting setting;             // in force for all of it; empty is the driver's default
-  PatternId pattern;           // Boundaries of other levels are passed over; another phase ends it
+  Setting setting = {};        // in force for all of it; empty is the driver's default
+  PatternId pattern = {};      // Boundaries of other levels are passed over; another phase ends it
   double first_iteration = 0;  // how far the job had come at the first Boundary
   double fewest_iterations = 2;
   Seconds shortest = Seconds(0.5);  // five steps of a counter that moves every 100 ms
@@ -57,10 +59,15 @@ class WindowBuilder {
   // Whoever knows a reason of their own (the pattern broke, the job was stopped); the first counts.
   void refuse(std::string reason);
 
-  double iterations() const { return iterations_; }  // from the first Boundary to the last
-  Seconds span() const;                              // the same, on the host's clock
-  std::optional<Instant> first() const;
-  // Whether close() would refuse for something that no further waiting heals.
+  double iterations() const;             // from the first Boundary to the last
+  Seconds span() const;                  // the same, on the host's clock
+  std::optional<Instant> first() const;  // Boundary
+  // Another phase has begun: nothing is added any more, and close() gives what was until then.
+  bool ended() const { return ended_; }
+  // Iterations are long and no step of the counter is known behind the newest Boundary yet: a read
+  // now (Sampler::want_counter) would fix the energy there.
+  bool wants_counter() const;
+  // close() would refuse for something that no waiting heals.
   bool spoiled() const { return !refusal_.empty(); }
 
   Window close() const;
@@ -68,21 +75,24 @@ class WindowBuilder {
  private:
   struct Crossing {
     double iteration = 0;  // since the first Boundary
-    Instant time;
-    std::optional<Seconds> gpu_time;
+    Instant time;          // of the host; or the GPU's, moved onto the host's axis
   };
 
-  void measure_time(Window& window) const;
-  void measure_energy(Window& window) const;
-  void describe_samples(Window& window) const;
-  std::string why_unusable(const Window& window) const;
+  // Boundaries on one time axis: the GPU's where enough of them carry it.
+  std::vector<Crossing> crossings(bool& gpu_timed) const;
+  void measure_time(std::span<const Crossing> crossings, Window& window) const;
+  void measure_energy(std::span<const Crossing> crossings, Window& window) const;
+  EnergyCurve energy_curve() const;
+  std::string too_short(const Window& window) const;
+  WindowSensors sensors_within(Instant from, Instant to) const;
 
   WindowTerms terms_;
-  double iterations_ = 0;
-  std::vector<Crossing> crossings_;
+  std::vector<Boundary> boundaries_;
   std::vector<Sample> samples_;
   std::vector<CounterStep> steps_;
   std::vector<TimedPower> history_;
+  bool counter_stands_still_ = false;
+  bool ended_ = false;
   std::string refusal_;
 };
 
