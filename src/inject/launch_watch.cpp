@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/launch_watch.h"
+
+namespace hypermile {
+namespace {
+
+std::uint32_t blocks_of(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+  const std::uint64_t plane = x * y;
+  const std::uint64_t blocks = z == 0 || plane > 0xffff'ffffU / z ? 0xffff'ffffU : plane * z;
+  return static_cast<std::uint32_t>(blocks < 0xffff'ffffU ? blocks : 0xffff'ffffU);
+}
+
+// "graph 7f00deadbeef": graphs have no names, but their handles stay.
+void write_graph_name(char (&into)[32], cuda::Handle graph) {
+  constexpr char kPrefix[] = "graph ";
+  char* out = into;
+  for (const char* in = kPrefix; *in != '\0'; ++in) *out++ = *in;
+  const auto address = reinterpret_cast<std::uintptr_t>(graph);
+  for (int shift = 44; shift >= 0; shift -= 4)
+    *out++ = "0123456789abcdef"[(address >> static_cast<unsigned>(shift)) & 0xf];
+  *out = '\0';
+}
+
+// In functions of that kind the stream 0 is the thread's own, elsewhere the legacy one.
+cuda::Handle stream_of(cuda::Handle stream, bool per_thread) {
+  return !stream && per_thread ? cuda::per_thread_stream() : stream;
+}
+
+}  // namespace
+
+void LaunchWatch::start(const Driver& driver) {
+  driver_ = &driver;
+  events_.start(driver);
+}
+
+void LaunchWatch::on_call(RingWriter& ring, std::uint32_t function,
+                          const cupti::CallbackData& data) {
+  if (data.site == cupti::kEnter) {
+    if (data.params) on_enter(ring, function, data);
+  } else {
+    on_exit(function, data);
+  }
+}
+
+void LaunchWatch::on_enter(RingWriter& ring, std::uint32_t function,
+                           const cupti::CallbackData& data) {
+  const std::uint32_t uid = data.context_uid;
+  const char* name = data.symbol_name ? data.symbol_name : "(unnamed)";
+  switch (function) {
+    case cupti::kLaunchKernel:
+    case cupti::kLaunchCooperative:
+    case cupti::kLaunchKernelPtsz:
+    case cupti::kLaunchCooperativePtsz: {
+      const auto& params = *static_cast<const cuda::LaunchParams*>(data.params);
+      const bool per_thread =
+          function == cupti::kLaunchKernelPtsz || function == cupti::kLaunchCooperativePtsz;
+      const cuda::Grid& grid = params.grid;
+      return record(ring, {params.function, name, stream_of(params.stream, per_thread),
+                           blocks_of(grid.x, grid.y, grid.z), uid});
+    }
+    case cupti::kLaunchKernelEx:
+    case cupti::kLaunchKernelExPtsz: {
+      const auto& params = *static_cast<const cuda::LaunchKernelExParams*>(data.params);
+      if (!params.config) return;
+      const cuda::Grid& grid = params.config->grid;
+      return record(ring, {params.function, name,
+                           stream_of(params.config->stream, function == cupti::kLaunchKernelExPtsz),
+                           blocks_of(grid.x, grid.y, grid.z), uid});
+    }
+    case cupti::kGraphLaunch:
+    case cupti::kGraphLaunchPtsz: {
+      const auto& params = *static_cast<const cuda::GraphLaunchParams*>(data.params);
+      return record(ring, {params.graph, nullptr,
+                           stream_of(params.stream, function == cupti::kGraphLaunchPtsz), 0, uid});
+    }
+    case cupti::kLaunchCooperativeMultiDevice: {
+      const auto& params = *static_cast<const cuda::LaunchMultiDeviceParams*>(data.params);
+      for (unsigned i = 0; params.launches && i < params.count; ++i) {
+        const cuda::LaunchParams& each = params.launches[i];
+        record(ring, {each.function, name, each.stream,
+                      blocks_of(each.grid.x, each.grid.y, each.grid.z), uid});
+      }
+      return;
+    }
+    case cupti::kLaunch:
+    case cupti::kLaunchGrid:
+    case cupti::kLaunchGridAsync: {
+      const auto& params = *static_cast<const cuda::LaunchGridParams*>(data.params);
+      const bool gridded = function != cupti::kLaunch;
+      return record(ring, {params.function, name,
+                           function == cupti::kLaunchGridAsync ? params.stream : nullptr,
+                           gridded ? blocks_of(static_cast<unsigned>(params.width),
+                                               static_cast<unsigned>(params.height), 1)
+                                   : 1,
+                           uid});
+    }
+    default:
+      return;
+  }
+}
+
+void LaunchWatch::on_exit(std::uint32_t function, const cupti::CallbackData& data) {
+  const bool good = data.return_value && *static_cast<const int*>(data.return_value) == 0;
+  switch (function) {
+    case cupti::kBeginCapture:
+    case cupti::kBeginCapturePtsz:
+    case cupti::kBeginCaptureV2:
+    case cupti::kBeginCaptureV2Ptsz:
+    case cupti::kBeginCaptureToGraph:
+    case cupti::kBeginCaptureToGraphPtsz:
+      if (good) __atomic_fetch_add(&captures_, 1, __ATOMIC_RELAXED);
+      return;
+    case cupti::kEndCapture:
+    case cupti::kEndCapturePtsz:
+      if (__atomic_load_n(&captures_, __ATOMIC_RELAXED) != 0)
+        __atomic_fetch_sub(&captures_, 1, __ATOMIC_RELAXED);
+      return;
+    case cupti::kModuleUnload:
+    case cupti::kLibraryUnload:
+      kernels_.clear();
+      return;
+    default:
+      return;
+  }
+}
+
+void LaunchWatch::record(RingWriter& ring, const Call& call) {
+  // While a graph is captured, a launch into it is a note for later and no work now.
+  if (__atomic_load_n(&captures_, __ATOMIC_RELAXED) != 0 &&
+      !driver_->surely_not_capturing(call.stream)) {
+    __atomic_fetch_add(&ring.header().in_capture, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (call.context_uid + 1 != __atomic_load_n(&last_context_, __ATOMIC_RELAXED))
+    meet_context(ring, call.context_uid);
+  const std::uint64_t now = monotonic_ns();
+  const std::uint32_t kernel = kernel_id(ring, call);
+  const std::uint64_t number =
+      ring.put(now, pack_b(RecordKind::kLaunch, stream_id(call.stream), kernel), call.blocks);
+  events_.on_launch(ring, {kernel, call.context_uid, call.stream}, number, now);
+}
+
+std::uint32_t LaunchWatch::kernel_id(RingWriter& ring, const Call& call) {
+  std::uint32_t id = kernels_.find(call.what);
+  if (id != kernels_.kMissing) return id;
+  if (call.name) {
+    id = ring.intern(call.name);
+  } else {
+    char name[32];
+    write_graph_name(name, call.what);
+    id = ring.intern(name);
+  }
+  kernels_.insert(call.what, id);
+  return id;
+}
+
+std::uint32_t LaunchWatch::stream_id(cuda::Handle stream) {
+  std::uint32_t id = streams_.find(stream);
+  if (id != streams_.kMissing) return id;
+  id = __atomic_fetch_add(&stream_count_, 1, __ATOMIC_RELAXED);
+  if (id >= kMostStreams - 1) {
+    __atomic_store_n(&stream_count_, kMostStreams, __ATOMIC_RELAXED);  // so that it never wraps
+    return kMostStreams - 1;
+  }
+  streams_.insert(stream, id);
+  return id;
+}
+
+void LaunchWatch::meet_context(RingWriter& ring, std::uint32_t context_uid) {
+  __atomic_store_n(&last_context_, context_uid + 1, __ATOMIC_RELAXED);
+  const void* key = reinterpret_cast<const void*>(std::uintptr_t{context_uid} + 1);
+  if (contexts_.find(key) != contexts_.kMissing) return;
+  contexts_.insert(key, 0);
+  __atomic_fetch_add(&ring.header().contexts, 1, __ATOMIC_RELAXED);
+  int device = 0;
+  const bool known = driver_->get_device && driver_->get_device(&device) == cuda::kDriverSuccess;
+  ring.put(monotonic_ns(),
+           pack_b(RecordKind::kContext, 0, known ? static_cast<std::uint32_t>(device) : kNoName),
+           0);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns CUPTI's callbacks about driver functions into launch records. Runs inside the job's launch
+// calls on any of its threads: lock-free, no allocation, no waiting, about 50 ns.
+#pragma once
+
+#include <cstdint>
+
+#include "inject/cuda_abi.h"
+#include "inject/gpu_events.h"
+#include "inject/handle_table.h"
+#include "inject/ring_writer.h"
+
+namespace hypermile {
+
+class LaunchWatch {
+ public:
+  constexpr LaunchWatch() = default;
+
+  // Functions without which there is nothing to watch, and all others of interest.
+  static constexpr std::uint32_t kNeeded[] = {cupti::kLaunchKernel};
+  static constexpr std::uint32_t kWatched[] = {
+      cupti::kLaunch,
+      cupti::kLaunchGrid,
+      cupti::kLaunchGridAsync,
+      cupti::kLaunchKernelPtsz,
+      cupti::kLaunchKernelEx,
+      cupti::kLaunchKernelExPtsz,
+      cupti::kLaunchCooperative,
+      cupti::kLaunchCooperativePtsz,
+      cupti::kLaunchCooperativeMultiDevice,
+      cupti::kGraphLaunch,
+      cupti::kGraphLaunchPtsz,
+      cupti::kBeginCapture,
+      cupti::kBeginCapturePtsz,
+      cupti::kBeginCaptureV2,
+      cupti::kBeginCaptureV2Ptsz,
+      cupti::kBeginCaptureToGraph,
+      cupti::kBeginCaptureToGraphPtsz,
+      cupti::kEndCapture,
+      cupti::kEndCapturePtsz,
+      cupti::kModuleUnload,
+      cupti::kLibraryUnload,
+  };
+
+  void start(const Driver& driver);
+  void on_call(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
+  void abandon() { events_.abandon(); }  // in a forked child
+
+ private:
+  struct Call {
+    cuda::Handle what;  // function or graph
+    const char* name;   // null for a graph
+    cuda::Handle stream;
+    std::uint32_t blocks;
+    std::uint32_t context_uid;
+  };
+
+  void on_enter(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
+  void on_exit(std::uint32_t function, const cupti::CallbackData& data);
+  void record(RingWriter& ring, const Call& call);
+  std::uint32_t kernel_id(RingWriter& ring, const Call& call);
+  std::uint32_t stream_id(cuda::Handle stream);
+  void meet_context(RingWriter& ring, std::uint32_t context_uid);
+
+  static constexpr std::uint32_t kMostStreams = 1024;
+
+  const Driver* driver_ = nullptr;
+  std::uint32_t captures_ = 0;  // begun and not ended
+  std::uint32_t stream_count_ = 0;
+  std::uint32_t last_context_ = 0;  // its uid + 1
+  GpuEvents events_;
+  HandleTable<16384> kernels_;
+  HandleTable<2 * kMostStreams> streams_;
+  HandleTable<256> contexts_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps from NVTX: every start of a range named as HYPERMILE_NVTX_STEP says becomes a record. NVTX
+// loads this library itself (NVTX_INJECTION64_PATH) when the program first marks something; neither
+// CUPTI nor CUDA is needed. Programs get from NVTX what they would get without a tool.
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject/nvtx_abi.h"
+#include "inject/ring_of_process.h"
+
+namespace hypermile {
+namespace {
+
+constinit char step_name[kNameLength + 1] = {};
+constinit std::uint32_t step_id = kNoName;
+
+void on_range(const char* text) {
+  if (!text || ::strcmp(text, step_name) != 0) return;
+  RingWriter& ring = ring_of_process();
+  if (ring.is_open()) ring.put(monotonic_ns(), pack_b(RecordKind::kStep, 0, step_id), 0);
+}
+
+void on_range(const nvtx::EventAttributes* attributes) {
+  if (!attributes || attributes->size < sizeof(nvtx::EventAttributes) || !attributes->message)
+    return;
+  // The only handle that we ever gave out is the address of the step's name.
+  if (attributes->message_type == nvtx::kAscii ||
+      (attributes->message_type == nvtx::kRegistered && attributes->message == step_name))
+    on_range(static_cast<const char*>(attributes->message));
+}
+
+int push_a(const char* text) {
+  on_range(text);
+  return nvtx::kNoPushPopTracking;
+}
+
+int push_ex(const nvtx::EventAttributes* attributes) {
+  on_range(attributes);
+  return nvtx::kNoPushPopTracking;
+}
+
+std::uint64_t start_a(const char* text) {
+  on_range(text);
+  return nvtx::kNoRange;
+}
+
+std::uint64_t start_ex(const nvtx::EventAttributes* attributes) {
+  on_range(attributes);
+  return nvtx::kNoRange;
+}
+
+int domain_push_ex(void*, const nvtx::EventAttributes* attributes) {
+  return push_ex(attributes);
+}
+
+std::uint64_t domain_start_ex(void*, const nvtx::EventAttributes* attributes) {
+  return start_ex(attributes);
+}
+
+const void* register_string(void*, const char* text) {
+  return text && ::strcmp(text, step_name) == 0 ? step_name : nullptr;
+}
+
+struct Handler {
+  unsigned function;
+  nvtx::FunctionPointer handler;
+};
+
+template <class Function>
+nvtx::FunctionPointer plain(Function function) {
+  return reinterpret_cast<nvtx::FunctionPointer>(function);
+}
+
+template <std::size_t kCount>
+void handle(const nvtx::CallbacksTable& callbacks, nvtx::Module module,
+            const Handler (&handlers)[kCount]) {
+  nvtx::FunctionPointer** table = nullptr;
+  unsigned size = 0;
+  if (callbacks.get_module(module, &table, &size) == 0 || !table) return;
+  for (const Handler& each : handlers)
+    if (each.function < size && table[each.function]) *table[each.function] = each.handler;
+}
+
+bool start_steps(nvtx::GetExportTable get_export_table) {
+  const char* wanted = ::getenv(kNvtxStepVariable);
+  if (!wanted || *wanted == '\0' || ::strlen(wanted) > kNameLength) return false;
+  const auto* callbacks =
+      static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kCallbacksTable));
+  if (!callbacks || callbacks->struct_size < sizeof *callbacks || !callbacks->get_module)
+    return false;
+  if (!open_ring_of_process()) return false;
+  ::strcpy(step_name, wanted);
+  step_id = ring_of_process().intern(step_name);
+  handle(*callbacks, nvtx::kCore,
+         {{nvtx::kRangePushA, plain(push_a)},
+          {nvtx::kRangePushEx, plain(push_ex)},
+          {nvtx::kRangeStartA, plain(start_a)},
+          {nvtx::kRangeStartEx, plain(start_ex)}});
+  handle(*callbacks, nvtx::kCore2,
+         {{nvtx::kDomainRangePushEx, plain(domain_push_ex)},
+          {nvtx::kDomainRangeStartEx, plain(domain_start_ex)},
+          {nvtx::kDomainRegisterStringA, plain(register_string)}});
+  return true;
+}
+
+}  // namespace
+}  // namespace hypermile
+
+// NVTX's door. Told false, it goes on as without a tool. A program may hold several copies of NVTX,
+// each of which comes here.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    hypermile::nvtx::GetExportTable get_export_table) {
+  return get_export_table && hypermile::start_steps(get_export_table) ? 1 : 0;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libhypermile.so: the ticks of include/hypermile.h, written to a ring of their own that the first
+// tick makes. Without HYPERMILE_RING_DIR a tick is one load and one branch.
+#include <pthread.h>
+
+#include "hypermile.h"
+#include "inject/ring_writer.h"
+
+namespace hypermile {
+namespace {
+
+enum State : int { kUntried, kTrying, kListening, kSilent };
+
+constinit RingWriter ring;
+constinit int state = kUntried;
+
+// A child that ticks gets a ring of its own.
+void in_forked_child() {
+  ring.abandon();
+  if (state != kSilent) state = kUntried;
+}
+
+// One thread makes the ring; ticks of others until then are not worth waiting for.
+State begin() {
+  int untried = kUntried;
+  if (!__atomic_compare_exchange_n(&state, &untried, kTrying, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_ACQUIRE))
+    return static_cast<State>(untried);
+  static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
+  ::pthread_once(&once, [] { ::pthread_atfork(nullptr, nullptr, in_forked_child); });
+  const bool opened = ring.open(RingSource::kTicks);
+  if (opened) ring.set_status(RingStatus::kWatching, "");
+  __atomic_store_n(&state, opened ? kListening : kSilent, __ATOMIC_RELEASE);
+  return opened ? kListening : kSilent;
+}
+
+bool listening() {
+  const auto now = static_cast<State>(__atomic_load_n(&state, __ATOMIC_ACQUIRE));
+  return now == kListening || (now == kUntried && begin() == kListening);
+}
+
+void tick(const char* phase) {
+  if (!listening()) return;
+  const std::uint64_t now = monotonic_ns();
+  const std::uint32_t name = phase && *phase != '\0' ? ring.intern(phase) : kNoName;
+  ring.put(now, pack_b(RecordKind::kTick, 0, name), 0);
+}
+
+__attribute__((destructor)) void at_exit() {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == kListening) ring.end();
+}
+
+}  // namespace
+}  // namespace hypermile
+
+extern "C" {
+
+__attribute__((visibility("default"))) void hypermile_tick(void) {
+  hypermile::tick(nullptr);
+}
+
+__attribute__((visibility("default"))) void hypermile_tick_phase(const char* phase) {
+  hypermile::tick(phase);
+}
+
+__attribute__((visibility("default"))) int hypermile_listening(void) {
+  return hypermile::listening() ? 1 : 0;
+}
+}
