@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kLeastQuality = 0.55;
 constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
+constexpr float kFinerCv = 0.6F;      // and as even as this
+constexpr float kSteadyCv = 0.1F;
+constexpr double kByChance = 1.25;
 constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
 constexpr double kSameGap = 1.3;
 constexpr std::uint32_t kEvenMembers = 4;  // for evenness to stand in for similarity
@@ -68,6 +71,16 @@ std::vector<Analysis::Rated> Analysis::rate_classes() {
   return rated;
 }
 
+// Whether a finer class is as good an explanation as the best. Iterations that vary by chance look
+// more alike the more of them make one segment, by the root of their number; layers are no chance,
+// they are uneven.
+bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
+  if (finer.of->cv > kFinerCv) return false;
+  if (finer.quality >= top.quality - kFinerCosts) return true;
+  const bool steady = finer.of->steady >= kEvenMembers && finer.of->cv <= kSteadyCv;
+  return steady && 1 - finer.quality <= kByChance * std::sqrt(ratio) * (1 - top.quality);
+}
+
 std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin,
                                      std::uint64_t end) {
   table_.group(ring, begin, end);
@@ -84,20 +97,23 @@ std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin
     const double ratio = top.gap / each.gap;
     const double whole = std::round(ratio);
     const bool divides = whole >= 2 && std::abs(ratio - whole) <= kWholeRatio * std::sqrt(whole);
-    if (divides && each.quality >= top.quality - kFinerCosts && each.gap < finest.gap) {
-      finest = each;
-    }
+    if (divides && each.gap < finest.gap && good_enough(each, top, whole)) finest = each;
   }
   Rated best = finest;
   for (const Rated& each : rated) {
     const bool same = each.gap < finest.gap * kSameGap && finest.gap < each.gap * kSameGap;
     if (same && each.quality > best.quality) best = each;
   }
-  const Token& anchor = choose_anchor(ring, *best.of);
+  if (auto finding = describe(ring, *best.of)) return finding;
+  return best.of == top.of ? std::nullopt : describe(ring, *top.of);
+}
+
+std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenClass& of) {
+  const Token& anchor = choose_anchor(ring, of);
   const auto positions = table_.positions(anchor);
   segmentation_.cut(table_, positions);
-  auto witnesses = choose_witnesses(*best.of);
-  if (!witnesses || segmentation_.reference_length() < 1 || quality(*best.of) < kLeastQuality) {
+  auto witnesses = choose_witnesses(of);
+  if (!witnesses || segmentation_.reference_length() < 1 || quality(of) < kLeastQuality) {
     return std::nullopt;
   }
   const auto counts = segmentation_.reference();
@@ -105,10 +121,11 @@ std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin
                       .counts = {counts.begin(), counts.end()},
                       .witnesses = *std::move(witnesses),
                       .similarity = segmentation_.mean_similarity(),
-                      .quality = quality(*best.of),
+                      .quality = quality(of),
                       .worst_mismatch = segmentation_.worst_mismatch(),
+                      .shortest = static_cast<double>(segmentation_.shortest()),
                       .longest = static_cast<double>(segmentation_.longest())};
-  return Finding{std::move(reference), anchor.gap, begin + positions.front()};
+  return Finding{std::move(reference), anchor.gap, table_.begin() + positions.front()};
 }
 
 const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {

@@ -26,6 +26,7 @@ struct Reference {
   double similarity = 0;                // of its iterations to `counts`
   double quality = 0;                   // similarity, or evenness where that is the better witness
   double worst_mismatch = 0;            // launches by which an iteration differed at most
+  double shortest = 0;                  // launches of all but the shortest tenth of iterations
   double longest = 0;                   // launches of the longest iteration
   double length() const;
 };
@@ -50,6 +51,9 @@ class Analysis {
     double gap = 0;
   };
   std::vector<Rated> rate_classes();
+  static bool good_enough(const Rated& finer, const Rated& top, double ratio);
+  // nullopt where the class fails a closer look.
+  std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
   double quality(const TokenClass& of) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;
   // nullopt when too few tokens occur once an iteration.

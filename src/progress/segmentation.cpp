@@ -47,9 +47,12 @@ float Segmentation::median_count() {
   const std::size_t middle = segments() / 2;
   if (middle < zeros) return 0;
   for (std::size_t i = 0; i < occurring_; ++i) sorted_[i] = occurrences_[i].count;
-  const auto nth = sorted_.begin() + static_cast<std::ptrdiff_t>(middle - zeros);
-  std::nth_element(sorted_.begin(), nth, sorted_.begin() + static_cast<std::ptrdiff_t>(occurring_));
-  return static_cast<float>(*nth);
+  const auto begin = sorted_.begin();
+  const auto nth = begin + static_cast<std::ptrdiff_t>(middle - zeros);
+  std::nth_element(begin, nth, begin + static_cast<std::ptrdiff_t>(occurring_));
+  if (segments() % 2 == 1) return static_cast<float>(*nth);
+  const std::uint32_t below = middle == zeros ? 0 : *std::max_element(begin, nth);
+  return static_cast<float>(*nth + below) / 2;
 }
 
 void Segmentation::rate() {
@@ -65,6 +68,14 @@ void Segmentation::rate() {
     longest_ = std::max(longest_, length);
   }
   mean_similarity_ = weighted / (cuts_.back() - cuts_.front());
+}
+
+std::uint32_t Segmentation::shortest() {
+  for (std::size_t s = 0; s < segments(); ++s) sorted_[s] = cuts_[s + 1] - cuts_[s];
+  const auto begin = sorted_.begin();
+  const auto nth = begin + static_cast<std::ptrdiff_t>(segments() / 10);
+  std::nth_element(begin, nth, begin + static_cast<std::ptrdiff_t>(segments()));
+  return *nth;
 }
 
 double Segmentation::once_in(std::span<const std::uint32_t> positions) const {

@@ -39,6 +39,8 @@ class Segmentation {
   double mean_similarity() const { return mean_similarity_; }
   // The most launches by which a segment and the reference differ.
   double worst_mismatch() const { return worst_mismatch_; }
+  // Launches of the shortest segment but for a tenth of them.
+  std::uint32_t shortest();
   std::uint32_t longest() const { return longest_; }
   std::size_t segments() const { return cuts_.size() - 1; }
   std::span<const KernelCount> reference() const { return reference_; }

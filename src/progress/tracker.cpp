@@ -12,7 +12,9 @@ constexpr double kLearnSimilarity = 0.02;
 constexpr double kLearnCounts = 0.03;
 constexpr float kForget = 0.02F;
 constexpr std::size_t kLeastWitnesses = 6;
+constexpr std::size_t kLeastDisorder = 4;
 constexpr double kTooSoon = 0.6;  // of all witnesses that must have fired in between
+constexpr double kTooShort = 0.85;  // of the shortest iteration
 constexpr double kSlowestGap = 2.5;
 constexpr double kSlack = 64;  // launches
 
@@ -44,6 +46,7 @@ void Tracker::start(const Reference& reference) {
   witness_clock_ = kMostWitnesses;
   disorder_ = 0;
   similarity_ = reference.similarity;
+  shortest_ = reference.shortest;
   longest_ = reference.longest;
   most_bad_ = std::max({0.75 * length_, 1.25 * reference.worst_mismatch, 32.0});
   give_up_ = kSlowestGap * longest_ + kSlack;
@@ -88,6 +91,7 @@ bool Tracker::count(Kernel& kernel, KernelNumber number) {
 // A launch of the anchor's kernel in the middle of an iteration.
 bool Tracker::stray_anchor() const {
   if (!open_) return false;
+  if (segment_length_ < kTooShort * shortest_) return true;
   const double explained = segment_length_ - excess_;
   return segment_length_ < 0.5 * length_ && explained < 0.5 * similarity_ * length_;
 }
@@ -96,7 +100,10 @@ bool Tracker::too_much_unexplained() const {
   if (segment_length_ > give_up_) return true;
   const double unexplained = bad_ + excess_ - (1.2 - similarity_) * length_;
   if (unexplained <= most_bad_) return false;
-  return bad_ > 0 || excess_twice_ > 0.2 * length_ || segment_length_ > 2.3 * length_;
+  // A missed anchor doubles every count; only what is beyond that, and beyond what usually varies,
+  // tells of something else.
+  const double beyond_twice = (0.2 + 1.5 * (1 - similarity_)) * length_;
+  return bad_ > 0 || excess_twice_ > beyond_twice || segment_length_ > 2.3 * length_;
 }
 
 // Between two launches of one witness most others must have come.
@@ -111,7 +118,7 @@ bool Tracker::out_of_order(std::int16_t witness) {
     if (disorder_ > 0) --disorder_;
     return false;
   }
-  return ++disorder_ >= std::max<std::size_t>(3, witnesses_ / 4);
+  return ++disorder_ >= std::max(kLeastDisorder, witnesses_ / 4);
 }
 
 void Tracker::close_segment(std::uint64_t launch) {
@@ -132,10 +139,16 @@ void Tracker::close_segment(std::uint64_t launch) {
         alike = alike_times;
       }
     }
-    find_events();
-    judge(alike);
-    gaps_[segments_ % kGaps] = segment_length_ / iterations_;
-    ++segments_;
+    if (segments_ == 0 && alike < similarity_ - kAsUsual) {
+      // Not begun yet: what lies before the first iteration as usual is something else.
+      iterations_ = 0;
+      first_boundary_ = launch;
+    } else {
+      find_events();
+      judge(alike);
+      gaps_[segments_ % kGaps] = segment_length_ / iterations_;
+      ++segments_;
+    }
   }
   clear_counts();
   segment_start_ = launch;
@@ -159,6 +172,7 @@ void Tracker::judge(double alike) {
   bad_ = 0;
   similarity_ += kLearnSimilarity * (alike - similarity_);
   if (iterations_ == 1) learn();
+  shortest_ = std::min(1.002 * shortest_, static_cast<double>(segment_length_) / iterations_);
   longest_ = std::max(0.999 * longest_, static_cast<double>(segment_length_));
   give_up_ = kSlowestGap * longest_ + kSlack;
 }
@@ -228,6 +242,7 @@ Reference Tracker::learnt(const Reference& from) const {
     if (count >= kForget) reference.counts.push_back({number, count});
   }
   reference.similarity = similarity_;
+  reference.shortest = shortest_;
   reference.longest = longest_;
   return reference;
 }

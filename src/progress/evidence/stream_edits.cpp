@@ -204,7 +204,8 @@ LabelledStream with_accumulation(const LabelledStream& from, std::size_t steps) 
     const bool optimizer = at - from.starts[i] >= length - std::max<std::uint64_t>(2, length / 25);
     if (!optimizer) return builder.copy(at);
     if (i % steps == steps - 1) {
-      builder.put(from.launches[at].kernel + kNewKernels, builder.pause(at));
+      const auto kernel = static_cast<std::uint32_t>((from.starts[i + 1] - at) % 4);
+      builder.put(kNewKernels + kernel, builder.pause(at));
     }
   });
   LabelledStream made = builder.take();
