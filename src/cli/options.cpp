@@ -14,12 +14,19 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor run demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor simulate",
+    {"gpu", kText, "G", "", "doctor monitor run simulate",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
      "it "
-     "every GPU (doctor), the first one visible to CUDA (monitor), sim:rtx3080ti (simulate)"},
+     "every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
+     "sim:rtx3080ti (simulate)"},
+    {"observe", kFlag, "", "false", "run", "only watch: nothing is changed on any GPU"},
+    {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name"},
+    {"summary", kText, "F.json", "", "run", "write what the run has shown to this file as JSON"},
+    {"live", kFlag, "", "false", "run",
+     "a line on stderr while the job runs, also where the job itself writes to the terminal"},
+    {"quiet", kFlag, "", "false", "run", "no live line and no summary on stderr"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"realtime", kFlag, "", "false", "simulate",
@@ -34,7 +41,8 @@ constexpr OptionSpec kTable[] = {
     {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
-    {"log", kText, "F.jsonl", "", "monitor demo simulate", "append what happens to this event log"},
+    {"log", kText, "F.jsonl", "", "monitor run demo simulate",
+     "append what happens to this event log"},
     {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",

@@ -45,7 +45,13 @@ std::optional<SamplerReading> GpuWatch::poll_last(Instant now) {
   if (!sampler_ || try_again_) return std::nullopt;
   sampler_->want_counter();
   sampler_->want_history();
-  return read(now);
+  std::optional<SamplerReading> reading = read(now);
+  // The plan may put off a read of the counter; what the whole run used ends with one now.
+  if (const Result<Sample> sample = gpu_->read(Sensor::kEnergy); sample && sample->energy) {
+    last_energy_ = sample->energy;
+    if (!first_energy_) first_energy_ = sample->energy;
+  }
+  return reading;
 }
 
 std::optional<SamplerReading> GpuWatch::read(Instant now) {

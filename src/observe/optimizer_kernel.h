@@ -13,13 +13,12 @@
 namespace hypermile {
 
 inline bool is_optimizer_kernel(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kHints = {"adam", "sgd",    "lamb",
+  constexpr std::array<std::string_view, 6> kHints = {"adam",         "sgd",     "lamb",
                                                       "multi_tensor", "foreach", "optim"};
   std::string lower(name);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::ranges::any_of(kHints, [&](std::string_view hint) {
-    return lower.find(hint) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      kHints, [&](std::string_view hint) { return lower.find(hint) != std::string::npos; });
 }
 
 }  // namespace hypermile

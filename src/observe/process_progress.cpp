@@ -139,7 +139,9 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
     PhaseProgress& ticked = phase(number);
     if (ticked.name.empty() && tick.name) ticked.name = ring.name(*tick.name).value_or("");
     const bool same = phase_in_force_ == number;
-    if (locked_since_) ticked.locked += tick.time - *locked_since_;
+    if (locked_since_ && phase_in_force_) {
+      phase(*phase_in_force_).locked += tick.time - *locked_since_;
+    }
     locked_since_ = tick.time;
     phase_in_force_ = number;
     ticked.iterations += 1;
@@ -147,12 +149,13 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
       queue_.begin_stretch();
       tell(tick.time, ProgressState::kLocked, std::nullopt);
     }
-    queue_.add(Boundary{.pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1});
+    queue_.add(
+        Boundary{.pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1});
   }
 }
 
-// A better witness speaks up: what the launches seemed to show is dropped, for one unit of work must
-// not be counted under two names.
+// A better witness speaks up: what the launches seemed to show is dropped, for one unit of work
+// must not be counted under two names.
 void ProcessProgress::switch_to(ProgressSource source, Instant time) {
   source_ = source;
   queue_.forget_stretch();
@@ -243,7 +246,8 @@ void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {
 }
 
 void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time) {
-  if (locked_since_ && since > *locked_since_) phase(pattern.phase).locked += since - *locked_since_;
+  if (locked_since_ && since > *locked_since_)
+    phase(pattern.phase).locked += since - *locked_since_;
   locked_since_.reset();
   phase_in_force_.reset();
   ask_for_events(std::nullopt);

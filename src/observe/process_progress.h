@@ -51,9 +51,9 @@ class ProgressSink {
 // What is known of one phase, or, with ticks, of one name of them.
 struct PhaseProgress {
   std::uint32_t phase = 0;
-  std::string name;          // of the ticks; "" for launches
-  double iterations = 0;     // of level 0
-  Seconds locked;            // how long it was in force
+  std::string name;       // of the ticks; "" for launches
+  double iterations = 0;  // of level 0
+  Seconds locked;         // how long it was in force
   std::optional<Pattern> pattern;
   struct Level {
     OuterLevel outer;

@@ -97,14 +97,15 @@ void note_process(const ProcessProgress& process, std::vector<std::string>& note
                                 who, process.lost(), process.lost() + process.launches()));
   }
   if (process.damaged() > 0) {
-    notes.push_back(fmt::format("{}: {} records made no sense and were passed over", who,
-                                process.damaged()));
+    notes.push_back(
+        fmt::format("{}: {} records made no sense and were passed over", who, process.damaged()));
   }
   if (!process.problem().empty()) notes.push_back(who + ": " + process.problem());
   const std::optional<RingInfo>& info = process.launch_info();
   if (!info || info->status == RingStatus::kWatching || info->status == RingStatus::kEnded) return;
   if (info->status == RingStatus::kHandedOver) {
-    notes.push_back(who + ": a profiler started and took over; its launches were not seen any more");
+    notes.push_back(who +
+                    ": a profiler started and took over; its launches were not seen any more");
   } else if (info->status == RingStatus::kOtherProfiler) {
     notes.push_back(who + ": a profiler was there before us; its launches were not seen");
   } else if (!info->reason.empty()) {
@@ -131,10 +132,7 @@ RunSummary summarize(const JobProgress& progress, const WindowBook& book,
       report.name = gpu->identity().name;
       report.energy = gpu->energy();
     }
-    if (gpu->problem()) {
-      report.problem = gpu->problem()->line();
-      summary.notes.push_back(fmt::format("GPU {}: {}", gpu->name().device, report.problem));
-    }
+    if (gpu->problem()) report.problem = gpu->problem()->line();  // said when it happened
     summary.gpus.push_back(std::move(report));
   }
   if (progress.processes().empty()) {

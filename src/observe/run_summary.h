@@ -28,14 +28,14 @@ struct Estimate {
 
 struct PhaseReport {
   std::uint32_t phase = 0;
-  std::string name;           // of ticks; "" otherwise
-  double iterations = 0;      // whole ones: optimizer steps where micro-batches are known
-  double micro_batches = 1;   // in one iteration
+  std::string name;                  // of ticks; "" otherwise
+  double iterations = 0;             // whole ones: optimizer steps where micro-batches are known
+  double micro_batches = 1;          // in one iteration
   std::vector<std::uint32_t> outer;  // every so many iterations something else happens, as logging
-  double launches = 0;        // per iteration; 0 for ticks
+  double launches = 0;               // per iteration; 0 for ticks
   Seconds in_force;
-  std::optional<Estimate> time;    // seconds per iteration
-  std::optional<Estimate> energy;  // joules per iteration, of all GPUs of the process
+  std::optional<Estimate> time;        // seconds per iteration
+  std::optional<Estimate> energy;      // joules per iteration, of all GPUs of the process
   std::optional<double> disagreement;  // energy counter against integrated power, of the GPUs' mean
   std::optional<double> sm_clock;      // MHz, mean
   std::optional<double> power;         // watts, all GPUs
@@ -53,9 +53,9 @@ struct ProcessReport {
   std::uint64_t launches = 0;
   std::uint64_t lost = 0;
   std::uint64_t gpu_times = 0;
-  Seconds seen;                // from its first launch or tick to its last
-  double coverage = 0;         // share of that in which iterations were known
-  std::vector<PhaseReport> phases;  // the one longest in force first
+  Seconds seen;                             // from its first launch or tick to its last
+  double coverage = 0;                      // share of that in which iterations were known
+  std::vector<PhaseReport> phases;          // the one longest in force first
   std::optional<RateEstimate> launch_rate;  // where no iteration was found
 };
 

@@ -90,8 +90,8 @@ std::vector<DeviceName> Session::devices_of(const ProcessProgress& process) cons
   if (numbers.empty() && process.first_seen()) numbers.push_back(0);
   std::vector<DeviceName> names;
   for (const std::uint32_t number : numbers) {
-    names.push_back({parts_.visible_devices ? parts_.visible_devices(process.pid()) : std::nullopt,
-                     number});
+    names.push_back(
+        {parts_.visible_devices ? parts_.visible_devices(process.pid()) : std::nullopt, number});
   }
   return names;
 }
@@ -175,11 +175,12 @@ WindowMaker& Session::maker(const ProcessProgress& process, GpuWatch* gpu) {
       pairs_, [&](const Pair& pair) { return pair.process == &process && pair.gpu == gpu; });
   if (found != pairs_.end()) return *found->maker;
   const GpuUuid uuid = gpu != nullptr ? gpu->identity().uuid : GpuUuid();
-  auto made = std::make_unique<WindowMaker>(
-      gpu, options_.windows, [this, &process, uuid](const Window& window) {
-        book_.add(process, uuid, window);
-        if (!uuid.empty()) write(WindowEvent{uuid, window, process.pid()});
-      });
+  auto made = std::make_unique<WindowMaker>(gpu, options_.windows,
+                                            [this, &process, uuid](const Window& window) {
+                                              book_.add(process, uuid, window);
+                                              if (!uuid.empty())
+                                                write(WindowEvent{uuid, window, process.pid()});
+                                            });
   pairs_.push_back({&process, gpu, std::move(made)});
   return *pairs_.back().maker;
 }

@@ -99,7 +99,7 @@ std::string text_of(const PhaseReport& phase, bool several) {
   if (phase.sm_clock) line += fmt::format(" at {:.0f} MHz", *phase.sm_clock);
   line += "\n";
   if (phase.windows_that_count > 0) {
-    line += fmt::format("      from {} windows, {} of them on the GPU's own clock", 
+    line += fmt::format("      from {} windows, {} of them on the GPU's own clock",
                         phase.windows_that_count, phase.gpu_timed);
     if (phase.disagreement) {
       line += fmt::format("; energy counter {:+.1f} % against power samples",
@@ -108,7 +108,8 @@ std::string text_of(const PhaseReport& phase, bool several) {
     line += "\n";
   }
   for (const auto& [reason, count] : phase.unusable) {
-    line += fmt::format("      not fit for decisions, {} of {}: {}\n", count, phase.windows, reason);
+    line +=
+        fmt::format("      not fit for decisions, {} of {}: {}\n", count, phase.windows, reason);
   }
   return line;
 }
@@ -133,12 +134,9 @@ std::string text_of(const ProcessReport& process) {
 }  // namespace
 
 nlohmann::json to_json(const RunSummary& summary) {
-  json j = {{"command", summary.command},
-            {"exit_code", summary.end.exit_code()},
-            {"seconds", summary.duration.value()},
-            {"gpus", json::array()},
-            {"processes", json::array()},
-            {"notes", summary.notes}};
+  json j = {{"command", summary.command},          {"exit_code", summary.end.exit_code()},
+            {"seconds", summary.duration.value()}, {"gpus", json::array()},
+            {"processes", json::array()},          {"notes", summary.notes}};
   if (summary.end.signal) j["signal"] = *summary.end.signal;
   for (const GpuReport& gpu : summary.gpus) j["gpus"].push_back(json_of(gpu));
   for (const ProcessReport& process : summary.processes) {
@@ -148,8 +146,8 @@ nlohmann::json to_json(const RunSummary& summary) {
 }
 
 std::string to_text(const RunSummary& summary) {
-  std::string text = fmt::format("hypermile: the job ended after {:.1f} s", 
-                                 summary.duration.value());
+  std::string text =
+      fmt::format("hypermile: the job ended after {:.1f} s", summary.duration.value());
   if (summary.end.signal) {
     text += fmt::format(", killed by signal {}", *summary.end.signal);
   } else {

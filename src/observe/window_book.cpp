@@ -9,7 +9,8 @@ namespace {
 bool counts(const Window& window) {
   return window.time_per_iteration &&
          (window.unusable.empty() || window.unusable.starts_with("throttled") ||
-          window.unusable.starts_with("the GPU stood idle"));
+          window.unusable.starts_with("the GPU stood idle") ||
+          window.unusable.starts_with("power is not known"));
 }
 
 // Reasons with their figures cut off, so that equal ones are counted together.
@@ -23,11 +24,17 @@ std::string kind_of(const std::string& reason) {
 
 }  // namespace
 
+void PhaseWindows::forget_means() {
+  time = energy = disagreement = power = sm_clock = WindowMean();
+}
+
 void WindowBook::add(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
   PhaseWindows& in = entry(process, window.pattern.phase, gpu);
   ++in.windows;
   if (!window.unusable.empty()) ++in.unusable[kind_of(window.unusable)];
   if (!counts(window)) return;
+  if (window.gpu_timed && in.gpu_timed++ == 0) in.forget_means();
+  if (!window.gpu_timed && in.gpu_timed > 0) return;
   const double n = window.iterations;
   in.time.add(window.time_per_iteration->value(), n, window.time_error);
   if (window.energy_per_iteration) {
@@ -36,7 +43,6 @@ void WindowBook::add(const ProcessProgress& process, const GpuUuid& gpu, const W
   if (window.energy_disagreement) in.disagreement.add(*window.energy_disagreement, n, {});
   if (window.power) in.power.add(window.power->value(), window.duration.value(), {});
   if (window.sm_clock) in.sm_clock.add(window.sm_clock->value(), window.duration.value(), {});
-  if (window.gpu_timed) ++in.gpu_timed;
   last_.insert_or_assign(&process, window);
 }
 

@@ -3,8 +3,10 @@
 // What the Windows of a run have shown, by process, phase and GPU: means with intervals, how many
 // Windows could be used, and why the others could not. Constant memory per phase.
 //
-// No decision may rest on a Window in which the card was held back or idle, but what an iteration
-// took and cost it still tells, so it counts here; one that mixes phases or strangers does not.
+// No decision may rest on a Window in which the card was held back or idle or its power
+// unknown, but what an iteration took it still tells, so it counts here; one that mixes phases or
+// strangers does not. Hosts run ahead of their GPU, so once Windows come on the GPU's own time the
+// others count no more.
 #pragma once
 
 #include <map>
@@ -25,14 +27,16 @@ struct PhaseWindows {
   std::uint32_t phase = 0;
   GpuUuid gpu;  // empty: time only
 
-  WindowMean time;          // seconds per iteration
-  WindowMean energy;        // joules per iteration
-  WindowMean disagreement;  // of energy counter and integrated power
-  WindowMean power;         // watts
-  WindowMean sm_clock;      // MHz
-  int windows = 0;          // all
-  int gpu_timed = 0;        // of those that count
+  WindowMean time;                      // seconds per iteration
+  WindowMean energy;                    // joules per iteration
+  WindowMean disagreement;              // of energy counter and integrated power
+  WindowMean power;                     // watts
+  WindowMean sm_clock;                  // MHz
+  int windows = 0;                      // all
+  int gpu_timed = 0;                    // of those that count
   std::map<std::string, int> unusable;  // reasons, counted or not
+
+  void forget_means();
 };
 
 class WindowBook {
