@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "progress/waits.h"
+
 namespace hypermile {
 namespace {
 
@@ -123,9 +125,22 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
                       .similarity = segmentation_.mean_similarity(),
                       .quality = quality(of),
                       .worst_mismatch = segmentation_.worst_mismatch(),
-                      .shortest = static_cast<double>(segmentation_.shortest()),
+                      .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
                       .longest = static_cast<double>(segmentation_.longest())};
-  return Finding{std::move(reference), anchor.gap, table_.begin() + positions.front()};
+  return Finding{.reference = std::move(reference),
+                 .gap = anchor.gap,
+                 .waits = waits(ring, positions),
+                 .first_boundary = table_.begin() + positions.front()};
+}
+
+double Analysis::waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const {
+  constexpr std::size_t kSegments = 64;
+  constexpr std::uint32_t kMostLaunches = 256;  // per segment
+  if (cuts.size() > kSegments + 1) cuts = cuts.last(kSegments + 1);
+  const std::size_t segments = cuts.size() - 1;
+  if (cuts.back() - cuts.front() > kMostLaunches * segments) return 1;
+  return share_of_longest_pauses(ring, table_.begin() + cuts.front(), table_.begin() + cuts.back(),
+                                 2 * segments);
 }
 
 const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {
