@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "progress/waits.h"
+
 namespace hypermile {
 namespace {
 
@@ -23,6 +25,12 @@ constexpr std::size_t kAnchorMembers = 12;
 constexpr std::size_t kWitnessMembers = 96;
 constexpr std::size_t kMostWitnesses = 16;
 constexpr double kOnce = 0.9;
+// In launches at random some token falls once into every segment; it does not fall into the same
+// place. Neighbours of the anchor do, and prove nothing.
+constexpr double kInPlace = 0.15;  // of the segment's length
+constexpr double kApart = 2;       // launches from the anchor
+constexpr std::size_t kLeastInPlace = 2;
+constexpr double kLongEnough = 8;  // launches, to have places
 constexpr double kPairPenalty = 0.02;
 
 // Spread of the time between occurrences: (p90 - p10) / p50.
@@ -123,9 +131,22 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
                       .similarity = segmentation_.mean_similarity(),
                       .quality = quality(of),
                       .worst_mismatch = segmentation_.worst_mismatch(),
-                      .shortest = static_cast<double>(segmentation_.shortest()),
+                      .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
                       .longest = static_cast<double>(segmentation_.longest())};
-  return Finding{std::move(reference), anchor.gap, table_.begin() + positions.front()};
+  return Finding{.reference = std::move(reference),
+                 .gap = anchor.gap,
+                 .waits = waits(ring, positions),
+                 .first_boundary = table_.begin() + positions.front()};
+}
+
+double Analysis::waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const {
+  constexpr std::size_t kSegments = 64;
+  constexpr std::uint32_t kMostLaunches = 256;  // per segment
+  if (cuts.size() > kSegments + 1) cuts = cuts.last(kSegments + 1);
+  const std::size_t segments = cuts.size() - 1;
+  if (cuts.back() - cuts.front() > kMostLaunches * segments) return 1;
+  return share_of_longest_pauses(ring, table_.begin() + cuts.front(), table_.begin() + cuts.back(),
+                                 2 * segments);
 }
 
 const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {
@@ -148,16 +169,22 @@ const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& o
 std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenClass& of) const {
   auto members = classes_.members(of);
   members = members.first(std::min(members.size(), kWitnessMembers));
+  const double length = segmentation_.reference_length();
   std::size_t passing = 0;
+  std::size_t in_place = 0;
   std::vector<std::pair<double, KernelNumber>> found;
   for (const Token& token : members) {
     const auto positions = table_.positions(token);
     if (segmentation_.once_in(positions) < kOnce) continue;
     ++passing;
-    if (!token.name.pair)
-      found.emplace_back(segmentation_.mean_offset(positions), token.name.kernel);
+    const Segmentation::Place place = segmentation_.place(positions);
+    const double apart = std::min(place.mean, 1 - place.mean) * length;
+    if (place.deviation <= kInPlace && apart >= kApart) ++in_place;
+    if (!token.name.pair) found.emplace_back(place.mean, token.name.kernel);
   }
-  if (passing < std::min<std::size_t>(3, segmentation_.reference().size())) return std::nullopt;
+  const std::size_t distinct = segmentation_.reference().size();
+  if (passing < std::min<std::size_t>(3, distinct)) return std::nullopt;
+  if (length >= kLongEnough && in_place < kLeastInPlace) return std::nullopt;
   std::ranges::sort(found);
   std::vector<KernelNumber> witnesses;
   const std::size_t count = std::min(found.size(), kMostWitnesses);

@@ -26,14 +26,18 @@ struct Reference {
   double similarity = 0;                // of its iterations to `counts`
   double quality = 0;                   // similarity, or evenness where that is the better witness
   double worst_mismatch = 0;            // launches by which an iteration differed at most
-  double shortest = 0;                  // launches of all but the shortest tenth of iterations
-  double longest = 0;                   // launches of the longest iteration
+  // Launches of all but the shortest tenth of iterations; 0 where their lengths vary.
+  double shortest = 0;
+  double longest = 0;  // launches of the longest iteration
   double length() const;
 };
 
 struct Finding {
   Reference reference;
-  double gap = 0;                    // launches per iteration, mean
+  double gap = 0;  // launches per iteration, mean
+  // Share of the time that lies in the two longest pauses of each iteration; 1 where iterations are
+  // long and nobody asks.
+  double waits = 1;
   std::uint64_t first_boundary = 0;  // number of the first launch that is the anchor
 };
 
@@ -55,6 +59,7 @@ class Analysis {
   // nullopt where the class fails a closer look.
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
   double quality(const TokenClass& of) const;
+  double waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;
   // nullopt when too few tokens occur once an iteration.
   std::optional<std::vector<KernelNumber>> choose_witnesses(const TokenClass& of) const;

@@ -21,6 +21,7 @@ struct Evidence {
   std::size_t gaps = 0;
   double gap_cv = 0;
   double launches = 0;       // in one iteration
+  double waits = 1;          // share of the time in the two longest pauses of each iteration
   std::size_t distinct = 0;  // kernels in one iteration
 };
 

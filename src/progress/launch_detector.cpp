@@ -19,7 +19,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::uint64_t kFirstAnalysis = 64;  // launches
+constexpr std::uint64_t kFirstAnalysis = 16;  // launches
 constexpr double kSameGap = 0.05;
 constexpr double kTentativeConfidence = 0.3;
 constexpr double kBetter = 0.1;  // quality, for another level
@@ -86,6 +86,7 @@ class LaunchDetector::Core {
   std::uint64_t analysed_ = 0;          // launches since search_start_ at the last analysis
   Reference reference_;                 // tentative or locked
   double gap_ = 0;                      // of the finding behind it
+  double waits_ = 1;                    // likewise
   unsigned agreeing_ = 0;
   unsigned better_ = 0;  // analyses in a row that found something better
   bool lock_pending_ = false;
@@ -177,6 +178,7 @@ void LaunchDetector::Core::weigh_evidence() {
                           .gaps = tracker_.gaps(),
                           .gap_cv = tracker_.gap_cv(),
                           .launches = tracker_.mean_gap(),
+                          .waits = waits_,
                           .distinct = tracker_.distinct()};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
@@ -235,6 +237,7 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
   gap_ = finding->gap;
+  waits_ = finding->waits;
   reference_ = finding->reference;
   lock_pending_ = false;
   state_ = DetectorState::kSearch;
@@ -260,8 +263,11 @@ bool LaunchDetector::Core::replay_tentative(std::uint64_t from) {
 }
 
 void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
-  const bool better = finding && finding->reference.quality > reference_.quality + kBetter &&
-                      std::abs(finding->gap - gap_) > kSameGap * gap_ &&
+  gap_ = tracker_.mean_gap();
+  const bool same = finding && std::abs(finding->gap - gap_) <= kSameGap * gap_;
+  if (same) reference_.quality = std::max(reference_.quality, finding->reference.quality);
+  const bool better = finding && !same &&
+                      finding->reference.quality > reference_.quality + kBetter &&
                       static_cast<double>(searched()) > kBetterLengths * finding->gap;
   better_ = better ? better_ + 1 : 0;
   if (better_ < 2) return;

@@ -2,6 +2,7 @@
 #include "progress/segmentation.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hypermile {
 
@@ -89,14 +90,22 @@ double Segmentation::once_in(std::span<const std::uint32_t> positions) const {
   return static_cast<double>(once) / static_cast<double>(segments());
 }
 
-double Segmentation::mean_offset(std::span<const std::uint32_t> positions) const {
+Segmentation::Place Segmentation::place(std::span<const std::uint32_t> positions) const {
   double sum = 0;
-  std::size_t found = 0;
+  double squares = 0;
+  double found = 0;
   auto at = std::ranges::lower_bound(positions, cuts_.front());
-  for (std::size_t s = 0; s < segments() && at != positions.end(); ++s) {
-    for (; at != positions.end() && *at < cuts_[s + 1]; ++at, ++found) sum += *at - cuts_[s];
+  for (std::size_t s = 0; s < segments(); ++s) {
+    const double length = cuts_[s + 1] - cuts_[s];
+    for (; at != positions.end() && *at < cuts_[s + 1]; ++at, ++found) {
+      const double offset = (*at - cuts_[s]) / length;
+      sum += offset;
+      squares += offset * offset;
+    }
   }
-  return found > 0 ? sum / static_cast<double>(found) : 0;
+  if (found == 0) return {};
+  const double mean = sum / found;
+  return {mean, std::sqrt(std::max(0.0, squares / found - mean * mean))};
 }
 
 }  // namespace hypermile

@@ -47,8 +47,12 @@ class Segmentation {
   double reference_length() const { return reference_length_; }
   // In how many segments `positions` stands exactly once, as a share.
   double once_in(std::span<const std::uint32_t> positions) const;
-  // Where in its segment it stands: the mean distance from the segment's start, in launches.
-  double mean_offset(std::span<const std::uint32_t> positions) const;
+  // Where in its segment it stands, as a share of the segment's length.
+  struct Place {
+    double mean = 0;
+    double deviation = 0;
+  };
+  Place place(std::span<const std::uint32_t> positions) const;
 
   std::size_t memory_bytes() const { return reference_.capacity() * sizeof(KernelCount); }
 

@@ -10,7 +10,12 @@ namespace {
 constexpr std::uint32_t kLeastOccurrences = 5;
 constexpr double kEndsWithinGaps = 1.5;
 constexpr std::size_t kPairSlots = 16384;
+constexpr int kProbes = 16;
 constexpr std::uint16_t kNoPair = 0xFFFF;
+
+std::size_t slot_of(std::uint32_t key) {
+  return (key * 0x9E3779B1U) >> 18;
+}
 
 }  // namespace
 
@@ -65,8 +70,7 @@ void TokenTable::group_kernels(const LaunchRing& ring) {
 }
 
 std::uint16_t TokenTable::pair_number(std::uint32_t key) {
-  constexpr int kProbes = 16;
-  std::size_t at = (key * 0x9E3779B1U) >> 18;
+  std::size_t at = slot_of(key);
   for (int probes = 0; probes < kProbes; ++probes, at = (at + 1) % kPairSlots) {
     PairSlot& slot = pair_slots_[at];
     if (slot.pair == 0) {
@@ -79,10 +83,23 @@ std::uint16_t TokenTable::pair_number(std::uint32_t key) {
   return kNoPair;
 }
 
-void TokenTable::group_pairs(const LaunchRing& ring) {
-  std::ranges::fill(pair_slots_, PairSlot{});
-  std::ranges::fill(pair_starts_, 0U);
+// Only what was used: short stretches are looked at often.
+void TokenTable::clear_pairs() {
+  if (pair_keys_.size() > kPairSlots / 32) {
+    std::ranges::fill(pair_slots_, PairSlot{});
+  } else {
+    for (const std::uint32_t key : pair_keys_) {
+      for (int probe = 0; probe < kProbes; ++probe) {
+        pair_slots_[(slot_of(key) + static_cast<std::size_t>(probe)) % kPairSlots] = {};
+      }
+    }
+  }
+  std::fill_n(pair_starts_.begin(), pair_keys_.size() + 1, 0U);
   pair_keys_.clear();
+}
+
+void TokenTable::group_pairs(const LaunchRing& ring) {
+  clear_pairs();
   if (length_ > 0) pair_at_[0] = kNoPair;
   for (std::uint32_t i = 1; i < length_; ++i) {
     const auto key = static_cast<std::uint32_t>(ring.kernel(begin_ + i - 1) * KernelNumbers::kMost +

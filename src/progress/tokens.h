@@ -52,6 +52,7 @@ class TokenTable {
   static constexpr std::size_t kMostPairs = 8192;  // distinct; more than that is noise
 
   void group_kernels(const LaunchRing& ring);
+  void clear_pairs();
   void group_pairs(const LaunchRing& ring);
   void keep_if_even(TokenName name, std::span<const std::uint32_t> at, std::uint32_t first);
 

@@ -96,8 +96,8 @@ class Tracker {
   std::uint64_t first_boundary_ = 0;
   double length_ = 0;      // launches of the reference
   double similarity_ = 0;  // what is usual
-  double shortest_ = 0;     // iteration of late, in launches
-  double longest_ = 0;      // likewise
+  double shortest_ = 0;    // iteration of late, in launches
+  double longest_ = 0;     // likewise
   double most_bad_ = 0;    // launches unexplained beyond which the pattern is broken
   double give_up_ = 0;     // launches in one segment beyond which it is
   double bad_ = 0;         // unexplained launches of the segments gone bad in a row
