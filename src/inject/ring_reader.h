@@ -81,8 +81,8 @@ struct RingInfo {
 // At which launches the job shall record CUDA events.
 struct WantedEvents {
   std::uint32_t kernel = 0;
-  std::optional<std::uint32_t> previous;  // only right after this one
-  Seconds spacing = milliseconds(50);     // never less
+  std::optional<std::uint32_t> previous = std::nullopt;  // only right after this one
+  Seconds spacing = milliseconds(50);                    // never less
 };
 
 class RingReader {

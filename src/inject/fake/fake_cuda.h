@@ -2,7 +2,8 @@
 //
 // A CUDA driver without a GPU, for tests of the injected library: the handful of functions that
 // launch, capture and time, as libcuda.so.1. cuInit loads CUDA_INJECTION64_PATH as the real one
-// does. A kernel takes as long as one says, one after the other per stream, in real time.
+// does. Kernels run one after the other, each as long as one says, on a GPU clock that only they
+// move; the GPU is a few launches behind the host. So elapsed times repeat exactly.
 //
 // It is stricter than the real driver: what would invalidate a capture is counted
 // (fake_violations).

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The injected library inside a training process, over the fake driver and the fake CUPTI.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "inject/training_for_test.h"
+
+namespace hypermile {
+namespace {
+
+using Names = std::vector<std::string>;
+using InjectTest = TrainingTest;
+
+TEST_F(InjectTest, RecordsEveryLaunchInOrder) {
+  train("init loop 2 3 0");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.kernels(), (Names{"kernel_0", "kernel_1", "kernel_2",  //
+                                   "kernel_0", "kernel_1", "kernel_2"}));
+  EXPECT_EQ(ring.batch.launches[0].launch.blocks, 8U);
+  EXPECT_EQ(ring.info.process, "fake_training");
+  EXPECT_EQ(ring.info.driver_version, 13000U);
+  EXPECT_EQ(ring.info.status, RingStatus::kEnded);
+  EXPECT_EQ(ring.batch.lost + ring.batch.damaged, 0U);
+  EXPECT_TRUE(
+      std::is_sorted(ring.batch.launches.begin(), ring.batch.launches.end(),
+                     [](const auto& a, const auto& b) { return a.launch.time < b.launch.time; }));
+}
+
+TEST_F(InjectTest, SeesEveryWayToLaunch) {
+  train("init entries");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.kernels(), (Names{"plain", "plain_ptsz", "ex", "ex_ptsz", "cooperative", "multi",
+                                   "multi", "grid_async"}));
+  for (const NumberedLaunch& each : ring.batch.launches)
+    EXPECT_EQ(each.launch.blocks, &each == &ring.batch.launches.back() ? 15U : 105U);
+  EXPECT_NE(ring.batch.launches[1].launch.stream, ring.batch.launches[0].launch.stream);
+}
+
+TEST_F(InjectTest, MergesThreadsAndTellsTheirStreamsApart) {
+  train("init threads 4 5000");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.counts(),
+            (std::map<std::string, int>{
+                {"thread_0", 5000}, {"thread_1", 5000}, {"thread_2", 5000}, {"thread_3", 5000}}));
+  std::map<std::uint32_t, std::uint32_t> stream_of;
+  for (const NumberedLaunch& each : ring.batch.launches)
+    EXPECT_EQ(stream_of.emplace(each.launch.kernel, each.launch.stream).first->second,
+              each.launch.stream);
+}
+
+TEST_F(InjectTest, LaunchesIntoACaptureAreNotWork) {
+  train("init capture 5 3 violations");
+
+  const ReadRing ring = only_ring();
+
+  const auto counts = ring.counts();
+  EXPECT_EQ(counts.count("captured"), 0U);
+  EXPECT_EQ(counts.at("beside"), 5);
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(ring.info.in_capture, 5U);
+  EXPECT_EQ(ring.batch.launches.back().launch.blocks, 0U);
+  EXPECT_EQ(std::count_if(counts.begin(), counts.end(),
+                          [](const auto& each) {
+                            return each.first.starts_with("graph ") && each.second == 3;
+                          }),
+            1);
+  EXPECT_NE(output_.find("violations 0"), std::string::npos);
+}
+
+TEST_F(InjectTest, AHandleUsedAgainGetsItsNewName) {
+  train("init reload");
+
+  EXPECT_EQ(only_ring().kernels(), (Names{"before", "after"}));
+}
+
+TEST_F(InjectTest, NoticesEveryContextAndItsDevice) {
+  train("init loop 1 1 0 context 7 1 context 7 1 context 9 2");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.info.contexts, 3U);
+  std::vector<std::uint32_t> devices;
+  for (const RingNotice& each : ring.batch.notices)
+    if (each.kind == RecordKind::kContext) devices.push_back(each.value);
+  EXPECT_EQ(devices, (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST_F(InjectTest, MoreNamesThanFitShareOne) {
+  train("init names 8300 names 8300");
+
+  const ReadRing ring = only_ring();
+
+  const auto counts = ring.counts();
+  EXPECT_EQ(counts.size(), kNameCount);
+  EXPECT_EQ(counts.at("(other names)"), 2 * (8300 - static_cast<int>(kOtherNames)));
+  EXPECT_GE(ring.info.names_lost, 8300 - kOtherNames);
+}
+
+TEST_F(InjectTest, AForkedChildIsNoticedAndLeftAlone) {
+  train("init loop 1 1 0 fork loop 1 1 0");
+
+  auto all = rings();
+
+  ASSERT_EQ(all.size(), 2U);  // the parent's launches, and the ticks of the child
+  EXPECT_EQ(all[0].kernels(), (Names{"kernel_0", "kernel_0"}));
+  EXPECT_EQ(all[0].info.forks, 1U);
+  const auto fork = std::find_if(all[0].batch.notices.begin(), all[0].batch.notices.end(),
+                                 [](const auto& each) { return each.kind == RecordKind::kFork; });
+  ASSERT_NE(fork, all[0].batch.notices.end());
+  EXPECT_NE(output_.find("child " + std::to_string(fork->value)), std::string::npos);
+  EXPECT_EQ(all[1].info.source, RingSource::kTicks);
+  EXPECT_EQ(all[1].info.parent_pid, all[0].info.pid);
+}
+
+TEST_F(InjectTest, AProgramThatIsExecutedGetsARingOfItsOwn) {
+  train(std::string("init loop 2 1 0 exec ") + FAKE_TRAINING + " init loop 3 1 0");
+
+  auto all = rings();
+
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].batch.launches.size(), 2U);
+  EXPECT_EQ(all[1].batch.launches.size(), 3U);
+  EXPECT_EQ(all[0].info.pid, all[1].info.pid);
+}
+
+TEST_F(InjectTest, AProcessThatNeverUsesCudaHasNoRing) {
+  train("say hello");
+
+  EXPECT_TRUE(rings().empty());
+  EXPECT_EQ(output_, "hello\n");
+}
+
+TEST_F(InjectTest, StepsAsideForAProfilerThatWasThereBefore) {
+  train("profiler-linked init loop 3 1 0");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.info.status, RingStatus::kOtherProfiler);
+  EXPECT_TRUE(ring.batch.launches.empty());
+  EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
+}
+
+TEST_F(InjectTest, MakesRoomForAProfilerThatIsLinkedToCupti) {
+  train("init loop 3 1 0 profiler-linked loop 3 1 0");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.info.status, RingStatus::kHandedOver);
+  EXPECT_FALSE(ring.info.reason.empty());
+  EXPECT_EQ(ring.kernels(), (Names{"kernel_0", "kernel_0", "kernel_0"}));
+  EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
+  EXPECT_EQ(ring.batch.notices[ring.batch.notices.size() - 2].value,
+            static_cast<std::uint32_t>(RingStatus::kHandedOver));
+}
+
+TEST_F(InjectTest, MakesRoomForAProfilerThatLooksCuptiUp) {
+  train("init loop 3 1 0 profiler-loaded loop 3 1 0");
+
+  EXPECT_EQ(only_ring().info.status, RingStatus::kHandedOver);
+  EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
+}
+
+TEST_F(InjectTest, ASecondProfilerIsToldWhatItWouldBeToldWithoutUs) {
+  train("init profiler-loaded profiler-linked");
+
+  EXPECT_NE(output_.find("profiler 39 saw"), std::string::npos);
+}
+
+TEST_F(InjectTest, SaysWhyWhenCuptiRefuses) {
+  set("FAKE_CUPTI_BROKEN", "1");
+
+  train("init loop 3 1 0 say done");
+
+  const ReadRing ring = only_ring();
+  EXPECT_EQ(ring.info.status, RingStatus::kCuptiFailed);
+  EXPECT_FALSE(ring.info.reason.empty());
+  EXPECT_EQ(output_, "done\n");
+}
+
+TEST_F(InjectTest, WithoutAFolderTheJobRunsAsIfNothingWereThere) {
+  set("HYPERMILE_RING_DIR", folder_->path() + "/missing");
+
+  train("init loop 3 1 0 tick 3 - nvtx step say done");
+
+  EXPECT_TRUE(rings().empty());
+  EXPECT_EQ(output_, "nvtx 0\ndone\n");
+}
+
+TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
+  start("init kernel-time 0.0002 loop 2 10 0 await loop 300 10 1000 violations");
+  ReadRing ring = wait_for_launches(10);
+  const std::uint32_t boundary = ring.batch.launches[4].launch.kernel;  // kernel_4
+  ASSERT_TRUE(ring.reader->want_events(WantedEvents{boundary}).ok());
+  go_on();
+  finish();
+  ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
+
+  // 10 kernels of 0.2 ms: an event at most every 50 ms of launching, each a whole number of
+  // iterations of 2 ms apart on the GPU, however far ahead the host is.
+  ASSERT_GE(ring.batch.gpu_times.size(), 2U);
+  const auto& times = ring.batch.gpu_times;
+  const auto launch_of = [&](std::uint64_t number) {
+    return std::find_if(ring.batch.launches.begin(), ring.batch.launches.end(),
+                        [&](const auto& each) { return each.number == number; });
+  };
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const auto from = launch_of(times[i - 1].launch);
+    const auto to = launch_of(times[i].launch);
+    ASSERT_NE(to, ring.batch.launches.end());
+    EXPECT_EQ(to->launch.kernel, boundary);
+    EXPECT_GE((to->launch.time - from->launch.time).value(), 0.050);
+    const auto iterations = static_cast<double>(to - from) / 10;
+    EXPECT_NEAR((times[i].time - times[i - 1].time).value(), iterations * 0.002, 2e-6);
+  }
+  EXPECT_NE(output_.find("violations 0"), std::string::npos);
+}
+
+TEST_F(InjectTest, RecordsEventsOnlyAfterTheKernelAskedFor) {
+  start("init loop 2 3 0 await loop 200 3 1000");
+  ReadRing ring = wait_for_launches(5);
+  // kernel_1 never follows kernel_2.
+  ASSERT_TRUE(ring.reader
+                  ->want_events(WantedEvents{ring.batch.launches[1].launch.kernel,
+                                             ring.batch.launches[2].launch.kernel})
+                  .ok());
+  go_on();
+  finish();
+
+  const auto info = ring.reader->info();
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(info->events_placed + info->events_passed, 0U);
+}
+
+TEST_F(InjectTest, NeverTouchesACapture) {
+  start(
+      "init loop 2 1 0 capture 1 1 await loop 60 1 2000 capture 200 50 loop 60 1 2000 violations");
+  ReadRing ring = wait_for_launches(3);
+  ASSERT_TRUE(ring.reader->want_events(WantedEvents{ring.batch.launches[0].launch.kernel}).ok());
+  go_on();
+  finish();
+
+  const auto info = ring.reader->info();
+  ASSERT_TRUE(info.ok());
+  EXPECT_GE(info->events_placed, 2U);
+  EXPECT_NE(output_.find("violations 0"), std::string::npos);
+}
+
+TEST_F(InjectTest, ADeadControllerCostsRecordsAndNotTheJob) {
+  train("init loop 20000 10 0 say done");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(output_, "done\n");
+  EXPECT_EQ(ring.batch.launches.size() + ring.batch.notices.size(), kSlotCount);
+  EXPECT_GE(ring.batch.lost, 200'000 - kSlotCount);
+}
+
+TEST_F(InjectTest, ReplaysARecording) {
+  std::ofstream(folder_->path() + "/recording.csv") << "t_s,kernel\n0.5,3\n0.6,4\n0.7,3\n";
+
+  train("init replay " + folder_->path() + "/recording.csv 0");
+
+  EXPECT_EQ(only_ring().kernels(), (Names{"kernel_3", "kernel_4", "kernel_3"}));
+}
+
+TEST_F(InjectTest, EveryStartOfTheNvtxRangeIsAStep) {
+  set("HYPERMILE_NVTX_STEP", "train_step");
+
+  train("nvtx train_step init loop 1 1 0");
+
+  const ReadRing ring = only_ring();
+  ASSERT_EQ(ring.batch.ticks.size(), 7U);
+  for (const RingTick& each : ring.batch.ticks) {
+    EXPECT_TRUE(each.nvtx);
+    EXPECT_EQ(ring.reader->name(each.name.value()), "train_step");
+  }
+  EXPECT_EQ(ring.kernels(), Names{"kernel_0"});
+}
+
+TEST_F(InjectTest, RangesOfAnotherNameAreNoSteps) {
+  set("HYPERMILE_NVTX_STEP", "train_step");
+
+  train("nvtx validation");
+
+  EXPECT_TRUE(only_ring().batch.ticks.empty());
+}
+
+TEST_F(InjectTest, WithoutAStepNvtxIsLeftAlone) {
+  train("nvtx train_step");
+
+  EXPECT_EQ(output_, "nvtx 0\n");
+  EXPECT_TRUE(rings().empty());
+}
+
+TEST_F(InjectTest, TicksCarryTheirPhase) {
+  train("tick 3 train tick 2 eval tick 1 -");
+
+  const ReadRing ring = only_ring();
+
+  EXPECT_EQ(ring.info.source, RingSource::kTicks);
+  ASSERT_EQ(ring.batch.ticks.size(), 6U);
+  EXPECT_EQ(ring.batch.ticks[0].name, ring.batch.ticks[2].name);
+  EXPECT_EQ(ring.reader->name(ring.batch.ticks[3].name.value()), "eval");
+  EXPECT_EQ(ring.batch.ticks[5].name, std::nullopt);
+  EXPECT_FALSE(ring.batch.ticks[0].nvtx);
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: runs fake_training with the injected library, as the launcher would, and reads what
+// its processes left in their rings.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "inject/ring_folder.h"
+
+namespace hypermile {
+
+// A ring and everything in it.
+struct ReadRing {
+  RingReader* reader = nullptr;
+  RingInfo info;
+  RingBatch batch;
+
+  // Names of the kernels launched, in order.
+  std::vector<std::string> kernels() const {
+    std::vector<std::string> names;
+    for (const NumberedLaunch& each : batch.launches)
+      names.push_back(reader->name(each.launch.kernel).value_or("?"));
+    return names;
+  }
+  std::map<std::string, int> counts() const {
+    std::map<std::string, int> counts;
+    for (const std::string& name : kernels()) ++counts[name];
+    return counts;
+  }
+};
+
+class TrainingTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = RingFolder::make();
+    ASSERT_TRUE(made.ok()) << made.error().line();
+    folder_ = std::make_unique<RingFolder>(std::move(*made));
+    set("HYPERMILE_RING_DIR", folder_->path());
+    set("CUDA_INJECTION64_PATH", INJECT_LIBRARY);
+    set("NVTX_INJECTION64_PATH", INJECT_LIBRARY);
+  }
+
+  void set(const std::string& variable, const std::string& value) {
+    environment_[variable] = value;
+  }
+
+  // Runs to its end; what it printed is in output_.
+  void train(const std::string& words) {
+    start(words);
+    finish();
+  }
+
+  // Starts it; "await" among the words stops it until go_on().
+  void start(const std::string& words) {
+    std::string command;
+    for (const auto& [variable, value] : environment_) command += variable + "='" + value + "' ";
+    command += std::string(FAKE_TRAINING) + " " + words + " > " + folder_->path() + "/output";
+    process_ = ::popen(command.c_str(), "w");
+    ASSERT_NE(process_, nullptr);
+  }
+  void go_on() {
+    std::fputc('\n', process_);
+    std::fflush(process_);
+  }
+  void finish() {
+    EXPECT_EQ(::pclose(process_), 0);
+    std::stringstream all;
+    all << std::ifstream(folder_->path() + "/output").rdbuf();
+    output_ = all.str();
+  }
+
+  // Every ring, oldest first.
+  std::vector<ReadRing> rings() {
+    folder_->discover();
+    std::vector<ReadRing> all;
+    for (const auto& ring : folder_->rings()) {
+      ReadRing read;
+      read.reader = ring.get();
+      auto info = ring->info();
+      EXPECT_TRUE(info.ok());
+      if (info) read.info = *info;
+      EXPECT_TRUE(ring->drain(now(), read.batch).ok());
+      all.push_back(std::move(read));
+    }
+    std::sort(all.begin(), all.end(),
+              [](const ReadRing& a, const ReadRing& b) { return a.info.started < b.info.started; });
+    return all;
+  }
+  ReadRing only_ring() {
+    auto all = rings();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? ReadRing{} : std::move(all.front());
+  }
+  // Until the first process has made its ring and more than `launches` launches.
+  ReadRing wait_for_launches(std::size_t launches) {
+    ReadRing all;
+    while (!all.reader) {
+      auto found = folder_->discover();
+      if (!found.empty()) all.reader = found.front();
+    }
+    while (all.batch.launches.size() <= launches)
+      EXPECT_TRUE(all.reader->drain(now(), all.batch).ok());
+    return all;
+  }
+
+  static Instant now() { return make_real_clock()->now(); }
+
+  std::unique_ptr<RingFolder> folder_;
+  std::map<std::string, std::string> environment_;
+  std::FILE* process_ = nullptr;
+  std::string output_;
+};
+
+}  // namespace hypermile
