@@ -15,7 +15,7 @@ bool counts(const Window& window) {
 
 // Reasons with their figures cut off, so that equal ones are counted together.
 std::string kind_of(const std::string& reason) {
-  std::string kind = reason.substr(0, reason.find_first_of("0123456789:"));
+  std::string kind = reason.substr(0, reason.find_first_of("0123456789:("));
   for (const char* tail : {" ", " for", " of"}) {
     if (kind.ends_with(tail)) kind.resize(kind.size() - std::string_view(tail).size());
   }
