@@ -7,10 +7,10 @@
 namespace hypermile {
 namespace {
 
-constexpr std::uint32_t kMostInner = 64;
-constexpr std::uint32_t kLongestGap = kMostInner * kMostInner;
+constexpr std::uint32_t kMostInner = 128;
+constexpr std::uint32_t kLongestGap = 4096;
 constexpr double kDecay = 0.98;
-constexpr double kChance = 5e-4;
+constexpr double kChance = 8e-4;  // six times every four, five times every eight or sixteen
 // A single kernel launched once more or less is weak evidence among hundreds of kernels.
 constexpr double kChanceAlone = 1e-7;
 constexpr double kBelieve = 0.8;
@@ -29,7 +29,7 @@ void OuterLevels::start() {
 bool OuterLevels::ended(unsigned iterations, std::span<const CountEvent> events) {
   iteration_ += iterations;
   bool began = false;
-  for (const CountEvent& event : events) began |= come(tracks_[track_of(event)]);
+  for (const CountEvent& event : events) began |= come(tracks_[track_of(event)], event.by);
   bool changed = count_ > 0 && drop_lost();
   if (began) changed |= promote(events);
   if (count_ > 0) end_levels();
@@ -37,7 +37,12 @@ bool OuterLevels::ended(unsigned iterations, std::span<const CountEvent> events)
 }
 
 // Notes that the track's kernel came now; true where that begins a burst.
-bool OuterLevels::come(Track& track) {
+bool OuterLevels::come(Track& track, std::uint32_t by) {
+  // A stray launch is not an optimizer's twenty; twenty after strays begin another story.
+  const float size = static_cast<float>(by);
+  if (2 * size < track.size) return false;
+  if (size > 2 * track.size) track = {};
+  track.size = std::max(0.9F * track.size, size);
   const bool goes_on = track.last != kNever && iteration_ - track.last <= 1;
   track.last = iteration_;
   if (goes_on) return false;

@@ -47,6 +47,7 @@ class OuterLevels {
     std::uint32_t burst = kNever;  // first of the iterations in a row in which it came
     std::uint16_t gap = 0;         // iterations between the starts of the last two bursts
     std::uint16_t equal = 0;       // gaps in a row of that size
+    float size = 0;                // launches by which it usually differs
     float matches = 0;             // of late: gaps like the one before…
     float gaps = 0;                // …of all
   };
@@ -59,7 +60,7 @@ class OuterLevels {
   static std::size_t track_of(const CountEvent& event) {
     return 2 * static_cast<std::size_t>(event.kernel) + (event.more ? 1 : 0);
   }
-  bool come(Track& track);
+  bool come(Track& track, std::uint32_t by);
   bool believed(const Track& track, std::uint32_t by, std::uint32_t times) const;
   bool promote(std::span<const CountEvent> events);
   bool drop_lost();
