@@ -34,6 +34,7 @@ struct PhaseReport {
   std::vector<std::uint32_t> outer;  // every so many iterations something else happens, as logging
   double launches = 0;               // per iteration; 0 for ticks
   Seconds in_force;
+  std::optional<Seconds> pace;         // in_force over iterations: with whatever pauses there were
   std::optional<Estimate> time;        // seconds per iteration
   std::optional<Estimate> energy;      // joules per iteration, of all GPUs of the process
   std::optional<double> disagreement;  // energy counter against integrated power, of the GPUs' mean

@@ -13,6 +13,9 @@ namespace {
 
 using nlohmann::json;
 
+// A job this much slower than its iterations did something else as well.
+constexpr double kPauses = 1.03;
+
 void put(json& j, const char* key, const std::optional<double>& value) {
   if (value) j[key] = *value;
 }
@@ -33,6 +36,7 @@ json json_of(const PhaseReport& phase) {
   if (!phase.name.empty()) j["name"] = phase.name;
   if (phase.launches > 0) j["launches_per_iteration"] = phase.launches;
   if (!phase.outer.empty()) j["outer"] = phase.outer;
+  if (phase.pace) j["pace_s"] = phase.pace->value();
   put(j, "time_per_iteration_s", "time_interval95_s", phase.time);
   put(j, "energy_per_iteration_j", "energy_interval95_j", phase.energy);
   put(j, "energy_disagreement", phase.disagreement);
@@ -97,6 +101,9 @@ std::string text_of(const PhaseReport& phase, bool several) {
   if (phase.time) line += " each";
   if (phase.power) line += fmt::format(", {:.0f} W", *phase.power);
   if (phase.sm_clock) line += fmt::format(" at {:.0f} MHz", *phase.sm_clock);
+  if (phase.time && phase.pace && phase.pace->value() > kPauses * phase.time->value) {
+    line += fmt::format("; {} with its pauses", duration({phase.pace->value(), std::nullopt}));
+  }
   line += "\n";
   if (phase.windows_that_count > 0) {
     line += fmt::format("      from {} windows, {} of them on the GPU's own clock",

@@ -6,11 +6,15 @@
 namespace hypermile {
 namespace {
 
-bool counts(const Window& window) {
-  return window.time_per_iteration &&
-         (window.unusable.empty() || window.unusable.starts_with("throttled") ||
-          window.unusable.starts_with("the GPU stood idle") ||
-          window.unusable.starts_with("power is not known"));
+// How much a Window tells of what an iteration takes; 0 is nothing.
+int worth(const Window& window) {
+  const auto because = [&](const char* reason) { return window.unusable.starts_with(reason); };
+  if (!window.time_per_iteration) return 0;
+  if (because("the job paused")) return 1;  // the job's own pace, but not the iterations'
+  const bool counts = window.unusable.empty() || because("throttled") ||
+                      because("the GPU stood idle") || because("power is not known");
+  if (!counts) return 0;
+  return window.gpu_timed ? 3 : 2;
 }
 
 // Reasons with their figures cut off, so that equal ones are counted together.
@@ -26,15 +30,18 @@ std::string kind_of(const std::string& reason) {
 
 void PhaseWindows::forget_means() {
   time = energy = disagreement = power = sm_clock = WindowMean();
+  gpu_timed = 0;
 }
 
 void WindowBook::add(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
   PhaseWindows& in = entry(process, window.pattern.phase, gpu);
   ++in.windows;
   if (!window.unusable.empty()) ++in.unusable[kind_of(window.unusable)];
-  if (!counts(window)) return;
-  if (window.gpu_timed && in.gpu_timed++ == 0) in.forget_means();
-  if (!window.gpu_timed && in.gpu_timed > 0) return;
+  const int told = worth(window);
+  if (told > in.worth) in.forget_means();
+  in.worth = std::max(in.worth, told);
+  if (told == 0 || told < in.worth) return;
+  if (window.gpu_timed) ++in.gpu_timed;
   const double n = window.iterations;
   in.time.add(window.time_per_iteration->value(), n, window.time_error);
   if (window.energy_per_iteration) {

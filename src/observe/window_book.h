@@ -5,8 +5,8 @@
 //
 // No decision may rest on a Window in which the card was held back or idle or its power
 // unknown, but what an iteration took it still tells, so it counts here; one that mixes phases or
-// strangers does not. Hosts run ahead of their GPU, so once Windows come on the GPU's own time the
-// others count no more.
+// strangers does not. The best kind counts alone: Windows on the GPU's own time, else on the
+// host's, which runs ahead of it, else those in which the job paused.
 #pragma once
 
 #include <map>
@@ -36,6 +36,7 @@ struct PhaseWindows {
   int gpu_timed = 0;                    // of those that count
   std::map<std::string, int> unusable;  // reasons, counted or not
 
+  int worth = 0;  // of the best Windows so far: only they count
   void forget_means();
 };
 
