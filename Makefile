@@ -42,7 +42,7 @@ lint: ## clang-format and clang-tidy
 	@scripts/lint
 
 # What runs threads or shares memory; the rest would only repeat what asan has shown.
-THREADED := gpu judge simulate nvmlsim
+THREADED := gpu inject judge simulate nvmlsim
 
 sanitize: ## the tests, built by clang, under address and undefined; what runs threads under thread
 	@$(PACKAGES) build test lint
@@ -50,7 +50,7 @@ sanitize: ## the tests, built by clang, under address and undefined; what runs t
 	@$(call CONFIGURE,asan) && cmake --build --preset asan -j $(JOBS)
 	@ctest --test-dir build/asan --output-on-failure --progress -j $(JOBS)
 	@echo "==> tsan"
-	@$(call CONFIGURE,tsan) && cmake --build --preset tsan -j $(JOBS) --target nvml_test $(THREADED:=_test)
+	@$(call CONFIGURE,tsan) && cmake --build --preset tsan -j $(JOBS) --target nvml_test ring_test $(THREADED:=_test)
 	@for folder in $(THREADED); do \
 	  ctest --test-dir build/tsan/src/$$folder --output-on-failure --progress -j $(JOBS) || exit 1; \
 	done

@@ -49,9 +49,9 @@ def watch(job, folder):
                 seen[name] = ring.Ring(os.path.join(folder, name))
         for name, each in seen.items():
             records[name].extend(each.drain())
-            launches = [(r[1], r[4]) for r in records[name] if r[0] == "launch"]
-            if name not in wanted and len(launches) > 3000:
-                wanted[name] = regular_kernel(launches[-2000:])
+            if name not in wanted and len(records[name]) > 3000:
+                recent = [(r[1], r[4]) for r in records[name][-2000:] if r[0] == "launch"]
+                wanted[name] = regular_kernel(recent)
                 if wanted[name] is not None:
                     each.want_events(wanted[name])
         if not running:

@@ -27,11 +27,13 @@ struct LoadedPath {
 int match_object(dl_phdr_info* object, std::size_t, void* user) {
   auto* wanted = static_cast<LoadedPath*>(user);
   const char* path = object->dlpi_name;
-  if (!path || ::strlen(path) >= sizeof wanted->path) return 0;
+  if (!path) return 0;
+  const std::size_t length = ::strlen(path);
+  if (length >= sizeof wanted->path) return 0;
   const char* slash = ::strrchr(path, '/');
   const char* base = slash ? slash + 1 : path;
   if (::strncmp(base, wanted->prefix, ::strlen(wanted->prefix)) != 0) return 0;
-  ::strcpy(wanted->path, path);
+  ::memcpy(wanted->path, path, length + 1);
   return 1;
 }
 

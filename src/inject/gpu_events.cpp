@@ -19,11 +19,6 @@ void GpuEvents::start(const Driver& driver) {
   spacing_ns_ = kLeastSpacingNs;
 }
 
-void GpuEvents::abandon() {
-  active_ = false;
-  locked_ = true;  // for good
-}
-
 void GpuEvents::read_control(RingWriter& ring, std::uint64_t revision) {
   if ((revision & 1) != 0 || !driver_ || !driver_->can_time() || !try_lock()) return;
   const RingControl& control = ring.control();

@@ -50,9 +50,6 @@ class GpuEvents {
       place(ring, launch, number, now_ns);
   }
 
-  // In a forked child, where the parent's events mean nothing.
-  void abandon();
-
  private:
   static constexpr unsigned kPools = 8;
   static constexpr unsigned kEvents = 64;  // 3.2 s of launching ahead, at 50 ms

@@ -5,7 +5,6 @@
 // is missing, the job runs as if this library were not there, and the ring's header says why.
 // docs/injection.md has the guarantees.
 #include <pthread.h>
-#include <unistd.h>
 
 #include "inject/cupti_library.h"
 #include "inject/driver.h"
@@ -80,15 +79,6 @@ void subscribe(RingWriter& ring) {
   ring.set_status(RingStatus::kWatching, "");
 }
 
-void in_forked_child() {
-  RingWriter& ring = ring_of_process();
-  if (!ring.is_open()) return;
-  __atomic_fetch_add(&ring.header().forks, 1, __ATOMIC_RELAXED);
-  ring.put(monotonic_ns(), pack_b(RecordKind::kFork, 0, static_cast<std::uint32_t>(::getpid())), 0);
-  ring.abandon();  // CUDA does not survive a fork, so there is nothing to see here
-  watch.abandon();
-}
-
 void start() {
   if (!open_ring_of_process()) return;
   RingWriter& ring = ring_of_process();
@@ -97,13 +87,7 @@ void start() {
   if (driver.get_version && driver.get_version(&version) == cuda::kDriverSuccess)
     ring.header().driver_version = static_cast<std::uint32_t>(version);
   watch.start(driver);
-  ::pthread_atfork(nullptr, nullptr, in_forked_child);
   subscribe(ring);
-}
-
-__attribute__((destructor)) void at_exit() {
-  RingWriter& ring = ring_of_process();
-  if (ring.is_open()) ring.end();
 }
 
 }  // namespace

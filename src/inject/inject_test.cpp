@@ -120,6 +120,19 @@ TEST_F(InjectTest, AForkedChildIsNoticedAndLeftAlone) {
   EXPECT_EQ(all[1].info.parent_pid, all[0].info.pid);
 }
 
+TEST_F(InjectTest, AChildThatInitialisesCudaItselfGetsARingOfItsOwn) {
+  set("HYPERMILE_NVTX_STEP", "train_step");
+
+  train("nvtx train_step fork init loop 1 1 0");
+
+  auto all = rings();
+  ASSERT_EQ(all.size(), 3U);  // the parent's, the child's, the ticks of the child
+  EXPECT_EQ(all[0].kernels(), Names{"kernel_0"});
+  EXPECT_EQ(all[0].batch.ticks.size(), 7U);
+  EXPECT_EQ(all[1].kernels(), Names{"in_child"});
+  EXPECT_EQ(all[1].info.parent_pid, all[0].info.pid);
+}
+
 TEST_F(InjectTest, AProgramThatIsExecutedGetsARingOfItsOwn) {
   train(std::string("init loop 2 1 0 exec ") + FAKE_TRAINING + " init loop 3 1 0");
 
@@ -192,6 +205,15 @@ TEST_F(InjectTest, WithoutAFolderTheJobRunsAsIfNothingWereThere) {
 
   EXPECT_TRUE(rings().empty());
   EXPECT_EQ(output_, "nvtx 0\ndone\n");
+}
+
+TEST_F(InjectTest, ALimitOnFileSizesDoesNotEndTheJob) {
+  before_ = "ulimit -f 1000;";
+
+  train("init loop 3 1 0 tick 1 - say done");
+
+  EXPECT_TRUE(rings().empty());
+  EXPECT_EQ(output_, "done\n");
 }
 
 TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {

@@ -26,6 +26,10 @@ cuda::Handle stream_of(cuda::Handle stream, bool per_thread) {
   return !stream && per_thread ? cuda::per_thread_stream() : stream;
 }
 
+const char* name_in(const cupti::CallbackData& data) {
+  return data.symbol_name ? data.symbol_name : "(unnamed)";
+}
+
 }  // namespace
 
 void LaunchWatch::start(const Driver& driver) {
@@ -42,58 +46,59 @@ void LaunchWatch::on_call(RingWriter& ring, std::uint32_t function,
   }
 }
 
+LaunchWatch::Call LaunchWatch::call_of(const cuda::LaunchParams& params, bool per_thread,
+                                       const cupti::CallbackData& data) {
+  return {params.function, name_in(data), stream_of(params.stream, per_thread),
+          blocks_of(params.grid.x, params.grid.y, params.grid.z), data.context_uid};
+}
+
+LaunchWatch::Call LaunchWatch::old_call_of(std::uint32_t function,
+                                           const cupti::CallbackData& data) {
+  const auto& params = *static_cast<const cuda::LaunchGridParams*>(data.params);
+  Call call{params.function, name_in(data), nullptr, 1, data.context_uid};
+  if (function != cupti::kLaunch)
+    call.blocks =
+        blocks_of(static_cast<unsigned>(params.width), static_cast<unsigned>(params.height), 1);
+  if (function == cupti::kLaunchGridAsync) call.stream = params.stream;
+  return call;
+}
+
 void LaunchWatch::on_enter(RingWriter& ring, std::uint32_t function,
                            const cupti::CallbackData& data) {
-  const std::uint32_t uid = data.context_uid;
-  const char* name = data.symbol_name ? data.symbol_name : "(unnamed)";
   switch (function) {
     case cupti::kLaunchKernel:
     case cupti::kLaunchCooperative:
+      return record(ring,
+                    call_of(*static_cast<const cuda::LaunchParams*>(data.params), false, data));
     case cupti::kLaunchKernelPtsz:
-    case cupti::kLaunchCooperativePtsz: {
-      const auto& params = *static_cast<const cuda::LaunchParams*>(data.params);
-      const bool per_thread =
-          function == cupti::kLaunchKernelPtsz || function == cupti::kLaunchCooperativePtsz;
-      const cuda::Grid& grid = params.grid;
-      return record(ring, {params.function, name, stream_of(params.stream, per_thread),
-                           blocks_of(grid.x, grid.y, grid.z), uid});
-    }
+    case cupti::kLaunchCooperativePtsz:
+      return record(ring,
+                    call_of(*static_cast<const cuda::LaunchParams*>(data.params), true, data));
     case cupti::kLaunchKernelEx:
     case cupti::kLaunchKernelExPtsz: {
       const auto& params = *static_cast<const cuda::LaunchKernelExParams*>(data.params);
       if (!params.config) return;
-      const cuda::Grid& grid = params.config->grid;
-      return record(ring, {params.function, name,
-                           stream_of(params.config->stream, function == cupti::kLaunchKernelExPtsz),
-                           blocks_of(grid.x, grid.y, grid.z), uid});
+      const cuda::LaunchParams plain{params.function, params.config->grid, params.config->stream,
+                                     nullptr};
+      return record(ring, call_of(plain, function == cupti::kLaunchKernelExPtsz, data));
     }
     case cupti::kGraphLaunch:
     case cupti::kGraphLaunchPtsz: {
       const auto& params = *static_cast<const cuda::GraphLaunchParams*>(data.params);
-      return record(ring, {params.graph, nullptr,
-                           stream_of(params.stream, function == cupti::kGraphLaunchPtsz), 0, uid});
+      const bool per_thread = function == cupti::kGraphLaunchPtsz;
+      return record(
+          ring, {params.graph, nullptr, stream_of(params.stream, per_thread), 0, data.context_uid});
     }
     case cupti::kLaunchCooperativeMultiDevice: {
       const auto& params = *static_cast<const cuda::LaunchMultiDeviceParams*>(data.params);
-      for (unsigned i = 0; params.launches && i < params.count; ++i) {
-        const cuda::LaunchParams& each = params.launches[i];
-        record(ring, {each.function, name, each.stream,
-                      blocks_of(each.grid.x, each.grid.y, each.grid.z), uid});
-      }
+      for (unsigned i = 0; params.launches && i < params.count; ++i)
+        record(ring, call_of(params.launches[i], false, data));
       return;
     }
     case cupti::kLaunch:
     case cupti::kLaunchGrid:
-    case cupti::kLaunchGridAsync: {
-      const auto& params = *static_cast<const cuda::LaunchGridParams*>(data.params);
-      const bool gridded = function != cupti::kLaunch;
-      return record(ring, {params.function, name,
-                           function == cupti::kLaunchGridAsync ? params.stream : nullptr,
-                           gridded ? blocks_of(static_cast<unsigned>(params.width),
-                                               static_cast<unsigned>(params.height), 1)
-                                   : 1,
-                           uid});
-    }
+    case cupti::kLaunchGridAsync:
+      return record(ring, old_call_of(function, data));
     default:
       return;
   }

@@ -45,7 +45,6 @@ class LaunchWatch {
 
   void start(const Driver& driver);
   void on_call(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
-  void abandon() { events_.abandon(); }  // in a forked child
 
  private:
   struct Call {
@@ -56,6 +55,9 @@ class LaunchWatch {
     std::uint32_t context_uid;
   };
 
+  static Call call_of(const cuda::LaunchParams& params, bool per_thread,
+                      const cupti::CallbackData& data);
+  static Call old_call_of(std::uint32_t function, const cupti::CallbackData& data);
   void on_enter(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
   void on_exit(std::uint32_t function, const cupti::CallbackData& data);
   void record(RingWriter& ring, const Call& call);

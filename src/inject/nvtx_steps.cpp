@@ -3,6 +3,7 @@
 // Steps from NVTX: every start of a range named as HYPERMILE_NVTX_STEP says becomes a record. NVTX
 // loads this library itself (NVTX_INJECTION64_PATH) when the program first marks something; neither
 // CUPTI nor CUDA is needed. Programs get from NVTX what they would get without a tool.
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,13 @@ namespace hypermile {
 namespace {
 
 constinit char step_name[kNameLength + 1] = {};
-constinit std::uint32_t step_id = kNoName;
 
 void on_range(const char* text) {
   if (!text || ::strcmp(text, step_name) != 0) return;
+  const std::uint64_t now = monotonic_ns();
+  if (!open_ring_of_process()) return;  // opened again only in a forked child
   RingWriter& ring = ring_of_process();
-  if (ring.is_open()) ring.put(monotonic_ns(), pack_b(RecordKind::kStep, 0, step_id), 0);
+  ring.put(now, pack_b(RecordKind::kStep, 0, ring.intern(step_name)), 0);
 }
 
 void on_range(const nvtx::EventAttributes* attributes) {
@@ -82,16 +84,23 @@ void handle(const nvtx::CallbacksTable& callbacks, nvtx::Module module,
     if (each.function < size && table[each.function]) *table[each.function] = each.handler;
 }
 
-bool start_steps(nvtx::GetExportTable get_export_table) {
+// Once per process; the name stays empty where no steps are wanted or there is no ring.
+void prepare() {
   const char* wanted = ::getenv(kNvtxStepVariable);
-  if (!wanted || *wanted == '\0' || ::strlen(wanted) > kNameLength) return false;
+  if (!wanted || *wanted == '\0') return;
+  const std::size_t length = ::strlen(wanted);
+  if (length > kNameLength || !open_ring_of_process()) return;
+  ::memcpy(step_name, wanted, length + 1);
+}
+
+bool start_steps(nvtx::GetExportTable get_export_table) {
+  static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
+  ::pthread_once(&once, prepare);
+  if (step_name[0] == '\0') return false;
   const auto* callbacks =
       static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kCallbacksTable));
   if (!callbacks || callbacks->struct_size < sizeof *callbacks || !callbacks->get_module)
     return false;
-  if (!open_ring_of_process()) return false;
-  ::strcpy(step_name, wanted);
-  step_id = ring_of_process().intern(step_name);
   handle(*callbacks, nvtx::kCore,
          {{nvtx::kRangePushA, plain(push_a)},
           {nvtx::kRangePushEx, plain(push_ex)},

@@ -25,6 +25,14 @@ constexpr unsigned kAddress = R_AARCH64_ABS64;
 
 using Word = ElfW(Addr);
 
+Word page_size() {
+  return static_cast<Word>(::sysconf(_SC_PAGESIZE));
+}
+
+Word page_of(Word address) {
+  return address & ~(page_size() - 1);
+}
+
 // How the page of `address` is protected according to the object's own headers; -1 if it is not
 // the object's.
 int protection_of(const dl_phdr_info& object, Word address) {
@@ -37,7 +45,9 @@ int protection_of(const dl_phdr_info& object, Word address) {
       protection = ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
                    ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
                    ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-    if (segment.p_type == PT_GNU_RELRO) return PROT_READ;
+    // The linker rounds its end down: the last page may hold data that must stay writable.
+    if (segment.p_type == PT_GNU_RELRO && address < page_of(begin + segment.p_memsz))
+      return PROT_READ;
   }
   return protection;
 }
@@ -47,12 +57,11 @@ bool store(const dl_phdr_info& object, Word* at, Word value) {
   const auto address = reinterpret_cast<Word>(at);
   const int protection = protection_of(object, address);
   if (protection < 0 || address % sizeof(Word) != 0) return false;
-  const auto page_size = static_cast<Word>(::sysconf(_SC_PAGESIZE));
-  void* page = reinterpret_cast<void*>(address & ~(page_size - 1));
+  void* page = reinterpret_cast<void*>(page_of(address));
   const bool locked = (protection & PROT_WRITE) == 0;
-  if (locked && ::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return false;
+  if (locked && ::mprotect(page, page_size(), PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
-  if (locked) ::mprotect(page, page_size, protection);
+  if (locked) ::mprotect(page, page_size(), protection);
   return true;
 }
 

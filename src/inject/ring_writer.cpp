@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,8 +24,16 @@ std::uint64_t hash_of(const char* text) {
   return hash ^ (hash >> 29);
 }
 
+// Beyond the limit on file sizes waits a signal that ends the process, not an error.
+bool file_may_be_so_large() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kRingSize);
+}
+
 // The whole file, mapped, with all its blocks there; null if anything is amiss.
 void* make_file(int folder, const char* name) {
+  if (!file_may_be_so_large()) return nullptr;
   const int fd = ::openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;

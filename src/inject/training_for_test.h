@@ -61,7 +61,7 @@ class TrainingTest : public ::testing::Test {
 
   // Starts it; "await" among the words stops it until go_on().
   void start(const std::string& words) {
-    std::string command;
+    std::string command = before_ + " ";
     for (const auto& [variable, value] : environment_) command += variable + "='" + value + "' ";
     command += std::string(FAKE_TRAINING) + " " + words + " > " + folder_->path() + "/output";
     process_ = ::popen(command.c_str(), "w");
@@ -116,6 +116,7 @@ class TrainingTest : public ::testing::Test {
 
   std::unique_ptr<RingFolder> folder_;
   std::map<std::string, std::string> environment_;
+  std::string before_;  // shell commands, as for limits
   std::FILE* process_ = nullptr;
   std::string output_;
 };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -34,6 +35,8 @@ struct Machine {
   double kernel_seconds = 10e-6;
   double gpu_seconds = 0;  // of all kernels so far
   std::uint64_t launches = 0;
+  std::deque<Function> functions;  // and graphs; handles are their addresses
+  std::deque<Event> events;
 };
 
 // Never destroyed: threads may still launch while the process exits.
@@ -182,7 +185,7 @@ int cuStreamEndCapture(void* stream, void** graph) {
     Machine& gpu = machine();
     const std::lock_guard lock(gpu.mutex);
     gpu.capturing.erase(stream);
-    *graph = new Function;
+    *graph = &gpu.functions.emplace_back();
     return 0;
   });
 }
@@ -201,7 +204,9 @@ int cuThreadExchangeStreamCaptureMode(int* mode) {
 
 int cuEventCreate(void** event, unsigned) {
   note_unsafe_call();
-  *event = new Event;
+  Machine& gpu = machine();
+  const std::lock_guard lock(gpu.mutex);
+  *event = &gpu.events.emplace_back();
   return 0;
 }
 
@@ -237,7 +242,9 @@ void fake_set_hook(FakeHook hook) {
 }
 
 void* fake_function(const char* name) {
-  return new Function{name};
+  Machine& gpu = machine();
+  const std::lock_guard lock(gpu.mutex);
+  return &gpu.functions.emplace_back(Function{name});
 }
 
 void fake_rename(void* function, const char* name) {

@@ -114,11 +114,12 @@ void context(const Arguments& a) {
   fake_use_context(1, 0);
 }
 
-// A child that launches (through the driver it inherited) and ends.
+// A child that initialises CUDA, launches, ticks and ends; that CUDA was there already is ignored.
 void fork_child(const Arguments&) {
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
+    cuInit(0);
     launch("in_child");
     hypermile_tick();
     ::_exit(0);
@@ -242,7 +243,7 @@ const std::vector<Word>& words() {
       {"names", 1, names, "COUNT kernels of different names"},
       {"reload", 0, reload, "a handle used again after its module was unloaded"},
       {"context", 2, context, "UID DEVICE: one launch there"},
-      {"fork", 0, fork_child, "a child that launches and ends"},
+      {"fork", 0, fork_child, "a child that initialises CUDA, launches, ticks and ends"},
       {"profiler-linked", 0, profiler_linked, "a profiler linked to CUPTI subscribes"},
       {"profiler-loaded", 0, profiler_loaded, "a profiler that looks CUPTI up subscribes"},
       {"tick", 2, ticks, "COUNT PHASE (- for none)"},
