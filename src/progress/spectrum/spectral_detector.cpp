@@ -28,9 +28,9 @@ constexpr double kFewPeriods = 3.5;
 constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
 constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
 constexpr double kNearlyAsMuch = 0.86;
-constexpr double kPasses = 0.6;       // of instant power's wave that the counter shows
-constexpr double kPlainPercent = 10;  // of utilisation: its wave where there is no counter
-constexpr double kHighest = 2.5;      // Hz, of the harmonics compared
+constexpr double kPasses = 0.6;      // of instant power's wave that the counter shows
+constexpr double kPlainPercent = 8;  // of utilisation: its wave where there is no counter
+constexpr double kHighest = 2.5;     // Hz, of the harmonics compared
 constexpr int kMostHarmonics = 12;
 
 SpectralAnswer refuse(std::string reason) {
@@ -46,10 +46,15 @@ struct Signals {
   std::vector<double> memory;
 };
 
+// Polls where there are some; else the card's own buffer.
+const std::vector<TimedValue>& power_of(const NvmlTrace& trace) {
+  return trace.power_w.empty() ? trace.history_w : trace.power_w;
+}
+
 Signals signals_of(const NvmlTrace& trace, const Grid& grid) {
   Signals signals;
   signals.step_s = grid.step_s;
-  signals.power = held(trace.power_w, grid);
+  signals.power = held(power_of(trace), grid);
   signals.counted = mean_rate(trace.energy_j, grid);
   signals.gpu = held(trace.gpu_percent, grid);
   signals.memory = held(trace.memory_percent, grid);
@@ -78,7 +83,7 @@ bool holds_throughout(std::span<const double> series, double period) {
 
 // Harmonics of the period that a register could show.
 int harmonics_of(const Signals& signals, double period) {
-  return std::clamp(static_cast<int>(kHighest * period * signals.step_s), 1, kMostHarmonics);
+  return std::clamp(static_cast<int>(kHighest * period * signals.step_s + 0.25), 2, kMostHarmonics);
 }
 
 // Whether the signal repeats with the period and consists mostly of it: a multiple of something
@@ -204,7 +209,7 @@ SpectralAnswer judge(const Signals& signals, const std::vector<double>& composit
 }  // namespace
 
 SpectralAnswer detect_period(const NvmlTrace& trace) {
-  const auto grid = grid_of(trace.power_w, kStep);
+  const auto grid = grid_of(power_of(trace), kStep);
   if (!grid) return refuse("there are too few samples of power");
   if (grid->step_s > kSlowest) return refuse("samples lie more than a second apart");
   if (static_cast<double>(grid->count) < kFewestSamples) {

@@ -59,6 +59,7 @@ std::vector<double> autocorrelation(std::span<const double> series, std::size_t 
   const std::size_t length = quick_length(series.size() + lags + 1);
   std::vector<kiss_fft_cpx> bins = transform(centred, length);
   for (kiss_fft_cpx& bin : bins) bin = {bin.r * bin.r + bin.i * bin.i, 0};
+  if (fine > 1) bins.back().r /= 2;  // the highest frequency now stands for itself and its mirror
   bins.resize(length * fine / 2 + 1, {0, 0});
   std::vector<kiss_fft_scalar> sums(length * fine);
   const Plan back(kiss_fftr_alloc(static_cast<int>(length * fine), 1, nullptr, nullptr));
