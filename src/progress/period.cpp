@@ -12,6 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kMostPoints = 64;
+constexpr std::size_t kLeastWaits = 5;
 constexpr std::size_t kParts = 8;  // of the window, for the standard error
 
 struct Point {
@@ -57,9 +58,10 @@ double standard_error(const std::vector<Point>& points) {
   double sum = 0;
   double squares = 0;
   for (std::size_t p = 0; p < parts; ++p) {
-    const Point& from = points[p * (points.size() - 1) / parts];
-    const Point& to = points[(p + 1) * (points.size() - 1) / parts];
-    const double slope = (to.seconds - from.seconds) / (to.iterations - from.iterations);
+    const std::size_t from = p * (points.size() - 1) / parts;
+    const std::size_t to = (p + 1) * (points.size() - 1) / parts;
+    const double slope = theil_sen(thinned({points.begin() + static_cast<std::ptrdiff_t>(from),
+                                            points.begin() + static_cast<std::ptrdiff_t>(to) + 1}));
     sum += slope;
     squares += slope * slope;
   }
@@ -83,9 +85,36 @@ Error refuse(std::string why) {
   return Error{ErrorCode::kNotReady, std::move(why), "measure over a longer window"};
 }
 
-// Host times lie while the host fills or drains its queue: then the window's halves disagree.
+double mean_interval(const std::vector<Point>& points) {
+  return (points.back().seconds - points.front().seconds) /
+         (points.back().iterations - points.front().iterations);
+}
+
+double interval(const std::vector<Point>& points, std::size_t i) {
+  return (points[i].seconds - points[i - 1].seconds) /
+         (points[i].iterations - points[i - 1].iterations);
+}
+
+// The share of iterations that the host launched at twice the usual speed: it runs ahead.
+double ahead(const std::vector<Point>& points) {
+  const double mean = mean_interval(points);
+  std::size_t fast = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) fast += interval(points, i) < mean / 2 ? 1 : 0;
+  return static_cast<double>(fast) / static_cast<double>(points.size() - 1);
+}
+
+// The boundaries at which the host had just waited for the GPU: there both stand at the same place.
+std::vector<Point> after_waits(const std::vector<Point>& points) {
+  const double mean = mean_interval(points);
+  std::vector<Point> waited;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (interval(points, i) > 2 * mean) waited.push_back(points[i]);
+  }
+  return waited;
+}
+
 Result<void> check_host(const std::vector<Point>& points, double slope, const PeriodRules& rules) {
-  const double span = points.back().seconds;
+  const double span = points.back().seconds - points.front().seconds;
   const double spread = residual_spread(points, slope) / span;
   if (spread > rules.residual_spread) {
     return refuse(fmt::format("the host ran ahead by {:.0f} % of the window", 100 * spread));
@@ -100,16 +129,8 @@ Result<void> check_host(const std::vector<Point>& points, double slope, const Pe
   return {};
 }
 
-}  // namespace
-
-Result<Period> estimate_period(std::span<const Boundary> boundaries, const PeriodRules& rules) {
-  const std::size_t least = std::max<std::size_t>(rules.least_boundaries, 4);
-  if (boundaries.size() < least) {
-    return refuse(fmt::format("{} boundaries, {} are needed", boundaries.size(), least));
-  }
+Result<std::vector<Point>> make_points(std::span<const Boundary> boundaries, bool gpu) {
   const Boundary& first = boundaries.front();
-  const bool gpu = std::ranges::all_of(
-      boundaries, [](const Boundary& boundary) { return boundary.gpu_time.has_value(); });
   std::vector<Point> points;
   double iterations = 0;
   for (const Boundary& boundary : boundaries) {
@@ -118,18 +139,48 @@ Result<Period> estimate_period(std::span<const Boundary> boundaries, const Perio
     }
     if (!points.empty()) iterations += boundary.iterations;
     const Seconds since = gpu ? *boundary.gpu_time - *first.gpu_time : boundary.time - first.time;
-    if (!points.empty() && iterations <= points.back().iterations) continue;
+    if (!points.empty() && !(iterations > points.back().iterations)) continue;
     points.push_back({iterations, since.value()});
   }
-  if (points.size() < least) return refuse("the boundaries count too few iterations");
+  return points;
+}
+
+// Where host times tell the truth: everywhere while the host keeps step, after waits where it runs
+// far ahead, nowhere if there are too few of those.
+Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules& rules) {
+  const double share = ahead(points);
+  if (share < rules.in_step) return points;
+  const bool far = share >= rules.far_ahead;
+  if (far) points = after_waits(points);
+  if (points.size() < kLeastWaits) {
+    return refuse("the host runs far ahead and waited for the GPU too seldom");
+  }
   const std::vector<Point> few = thinned(points);
-  const double slope = theil_sen(few);
+  RETURN_IF_ERROR(check_host(few, theil_sen(few), rules));
+  return points;
+}
+
+}  // namespace
+
+Result<Period> estimate_period(std::span<const Boundary> boundaries, const PeriodRules& rules) {
+  const std::size_t least = std::max<std::size_t>(rules.least_boundaries, 4);
+  if (boundaries.size() < least) {
+    return refuse(fmt::format("{} boundaries, {} are needed", boundaries.size(), least));
+  }
+  const bool gpu = std::ranges::all_of(
+      boundaries, [](const Boundary& boundary) { return boundary.gpu_time.has_value(); });
+  ASSIGN_OR_RETURN(std::vector<Point> points, make_points(boundaries, gpu));
+  if (points.size() < least) return refuse("the boundaries count too few iterations");
+  if (!(mean_interval(points) > 0)) return refuse("time does not advance");
+  if (!gpu) {
+    ASSIGN_OR_RETURN(points, trusted(std::move(points), rules));
+  }
+  const double slope = theil_sen(thinned(points));
   if (!(slope > 0) || !std::isfinite(slope)) return refuse("time does not advance");
-  if (!gpu) RETURN_IF_ERROR(check_host(few, slope, rules));
   return Period{.per_iteration = Seconds(slope),
                 .standard_error = Seconds(standard_error(points)),
-                .iterations = points.back().iterations,
-                .span = Seconds(points.back().seconds),
+                .iterations = points.back().iterations - points.front().iterations,
+                .span = Seconds(points.back().seconds - points.front().seconds),
                 .gpu_time = gpu};
 }
 
