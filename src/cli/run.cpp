@@ -17,6 +17,7 @@
 #include "cli/stop_signals.h"
 #include "job/injection.h"
 #include "job/job.h"
+#include "job/job_cupti.h"
 #include "job/job_watch.h"
 #include "observe/session.h"
 #include "record/environment.h"
@@ -98,6 +99,7 @@ class Run {
     Injection injection;
     injection.ring_folder = folder->path();
     if (options_.given("nvtx-step")) injection.nvtx_step = options_.text("nvtx-step");
+    injection.cupti = find_job_cupti(command_.front(), environment);
     const Result<std::string> library = find_injected_library();
     if (library) {
       injection.library = *library;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "inject/cupti_library.h"
 #include "inject/ring.h"
 
 namespace hypermile {
@@ -49,6 +50,9 @@ std::vector<std::string> inject(const Injection& injection, Environment& environ
       notes.push_back(taken(kCudaVariable, *other, "launches are not seen"));
     } else {
       environment.set(kCudaVariable, *injection.library);
+    }
+    if (injection.cupti && !environment.has(kCuptiVariable)) {
+      environment.set(kCuptiVariable, *injection.cupti);
     }
   }
   if (!injection.nvtx_step) return notes;

@@ -20,7 +20,8 @@ Result<std::string> find_injected_library();
 struct Injection {
   std::optional<std::string> library;  // without it only ticks are heard
   std::string ring_folder;
-  std::optional<std::string> nvtx_step;  // name of the NVTX range that is an iteration
+  std::optional<std::string> nvtx_step;   // name of the NVTX range that is an iteration
+  std::optional<std::string> cupti = {};  // the copy to use where none is loaded yet
 };
 
 // Returns what a person should know, one line each: a profiler is named there already.

@@ -42,6 +42,18 @@ TEST(Injection, LeavesOtherToolsInTheirPlaceAndSaysSo) {
             "seen");
 }
 
+TEST(Injection, NamesTheCuptiOfTheJobUnlessSomebodyDid) {
+  Environment bare;
+  Environment named;
+  named.set("HYPERMILE_CUPTI", "/mine.so");
+
+  inject({"/lib/ours.so", "/dev/shm/x", std::nullopt, "/venv/libcupti.so.13"}, bare);
+  inject({"/lib/ours.so", "/dev/shm/x", std::nullopt, "/venv/libcupti.so.13"}, named);
+
+  EXPECT_EQ(bare.get("HYPERMILE_CUPTI"), "/venv/libcupti.so.13");
+  EXPECT_EQ(named.get("HYPERMILE_CUPTI"), "/mine.so");
+}
+
 TEST(Injection, LetsTicksThroughWithoutALibrary) {
   Environment environment;
 
