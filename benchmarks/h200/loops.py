@@ -293,7 +293,7 @@ def train_eval(books):
         with torch.no_grad(), torch.autocast(DEVICE, torch.bfloat16):
             model(x).argmax(1)
 
-    rounds = 4
+    rounds = 3
     for i in range(rounds):
         books.phase("train")
         model.train()

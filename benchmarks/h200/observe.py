@@ -83,6 +83,8 @@ def judge(process, truth, events):
         "watts": main.get("power_w"), "windows": len(windows), "windows_judged": len(judged),
         "windows_gpu_timed": len(timed), "count_errors": counts,
         "period_errors_gpu": timed, "period_errors_host": host_timed, "energy_disagreements": energy,
+        "found_phases": process["phases"],
+        "progress": [e for e in events if e["type"] == "progress" and e["process"] == process["pid"]],
         "unusable": [w["unusable"] for w in windows if "unusable" in w],
         **{key: value for key, value in truth.items() if key.startswith("kernels")},
     }

@@ -54,7 +54,8 @@ std::vector<BoundaryQueue::Released> BoundaryQueue::release(Instant now, bool ev
     const bool expected = timed && next.record && *next.record > newest_timed_.value_or(0);
     const bool ripe = waited >= delays_.least && (!expected || waited >= delays_.most);
     if (!ripe && !everything) break;
-    const bool new_axis = next.axis && axis_ && *next.axis != *axis_;
+    if (next.fresh) axis_.reset();
+    const bool new_axis = next.axis && next.axis != axis_;
     if (next.axis) axis_ = next.axis;
     ready.push_back({next.boundary, next.fresh || new_axis});
     waiting_.pop_front();

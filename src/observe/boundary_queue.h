@@ -29,7 +29,8 @@ class BoundaryQueue {
  public:
   struct Released {
     Boundary boundary;
-    // No Window may reach over it: a pattern was found anew, or GPU times count from elsewhere.
+    // No Window may reach over it: a pattern was found anew, GPU times begin to come, or they count
+    // from elsewhere.
     bool fresh = false;
   };
 
@@ -65,7 +66,7 @@ class BoundaryQueue {
   bool fresh_ = false;
   std::optional<std::uint64_t> newest_timed_;  // record of the newest launch with a GPU time
   std::optional<Instant> timed_at_;
-  std::optional<std::uint32_t> axis_;
+  std::optional<std::uint32_t> axis_;  // of the stretch being released; none: no GPU time yet
 };
 
 }  // namespace hypermile

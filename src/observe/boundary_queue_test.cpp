@@ -86,6 +86,22 @@ TEST_F(BoundaryQueueTest, MarksWhereNoWindowMayReachOver) {
   EXPECT_FALSE(ready[3].fresh);
 }
 
+TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
+  boundary(1.0);
+  boundary(1.1);
+  boundary(1.2);
+  boundary(1.3);
+  gpu_time(2, 5.0, 1.4);
+  gpu_time(3, 5.1, 1.4);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 4U);
+  EXPECT_FALSE(ready[1].fresh);
+  EXPECT_TRUE(ready[2].fresh) << "back-filled ones before it have host times only";
+  EXPECT_FALSE(ready[3].fresh);
+}
+
 TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
   boundary(1.0);
   queue_.begin_stretch();

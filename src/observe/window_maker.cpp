@@ -24,6 +24,8 @@ void WindowMaker::add(const Boundary& boundary, bool fresh) {
   }
   builder_->add(boundary);
   if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) return;
+  // GPU times stand at some Boundaries only; a Window on the GPU's clock has one at either end.
+  if (begun_on_gpu_ && !boundary.gpu_time && builder_->span() < plan_.length * 2) return;
   close();
   begin(boundary);
 }
@@ -33,6 +35,7 @@ void WindowMaker::begin(const Boundary& boundary) {
   terms.pattern = pattern_ = boundary.pattern;
   terms.first_iteration = iteration_;
   terms.job_processes = job_processes_;
+  begun_on_gpu_ = boundary.gpu_time.has_value();
   builder_.emplace(std::move(terms));
   builder_->add(boundary);
   if (gpu_ == nullptr) return;

@@ -47,6 +47,7 @@ class WindowMaker {
   double iteration_ = 0;  // of the process, over all phases
   std::optional<WindowBuilder> builder_;
   PatternId pattern_;
+  bool begun_on_gpu_ = false;
 };
 
 }  // namespace hypermile
