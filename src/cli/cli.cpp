@@ -15,8 +15,8 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kEvaluateCommand,
-                                    &kSimulateCommand, &kDemoCommand};
+const Command* const kCommands[] = {&kDoctorCommand,   &kMonitorCommand,  &kDetectCommand,
+                                    &kEvaluateCommand, &kSimulateCommand, &kDemoCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -14,12 +14,18 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor detect demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor simulate",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
      "it "
      "every GPU (doctor), the first one visible to CUDA (monitor), sim:rtx3080ti (simulate)"},
+    {"launches", kText, "F.csv[.gz]", "", "detect",
+     "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream"},
+    {"nvml", kText, "F.csv", "", "detect",
+     "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
+     "and "
+     "util_mem where known; or kind, t_s and value"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"realtime", kFlag, "", "false", "simulate",
