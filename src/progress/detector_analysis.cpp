@@ -28,7 +28,8 @@ void LaunchDetector::Core::analyse_if_due() {
 
 std::optional<Finding> LaunchDetector::Core::look_back() {
   const std::uint64_t end = ring_.end();
-  const std::uint64_t length = searched();
+  // A long search, or lock, is looked at through its newest part.
+  const std::uint64_t length = searched() > LaunchRing::kSize ? LaunchRing::kSize / 2 : searched();
   auto finding = analysis_.run(ring_, end - length, end);
   if (finding || state_ == DetectorState::kLocked) return finding;
   for (const std::uint64_t part : {length / 2, length / 4}) {
@@ -40,10 +41,13 @@ std::optional<Finding> LaunchDetector::Core::look_back() {
 }
 
 void LaunchDetector::Core::analyse() {
-  // A long search, or lock, is looked at through its newest part.
-  if (searched() > LaunchRing::kSize) search_start_ = ring_.end() - LaunchRing::kSize / 2;
-  analysed_ = searched();
   const bool locked = state_ == DetectorState::kLocked;
+  // A search begins anew from time to time: what repeats now must not be weighed against hours of
+  // what did not.
+  if (!locked && searched() > LaunchRing::kSize) {
+    search_start_ = ring_.end() - LaunchRing::kSize / 2;
+  }
+  analysed_ = searched();
   due_ = locked ? 2 * analysed_ : analysed_ + analysed_ / 2;
   auto finding = look_back();
   if (locked) {

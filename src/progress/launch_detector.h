@@ -4,7 +4,7 @@
 // and launching context; the streams of that context merged in order of time.
 //
 // The owner of the ring (one thread; the detector has no lock and starts no thread) hands over
-// every launch with add(), which is O(1), allocates nothing and calls the sink for what it saw.
+// every launch with add(), which is O(1) and calls the sink for what it saw.
 // Between launches it calls analyse_if_due(): that looks for the repeating pattern, a few
 // milliseconds at most, and is the only expensive call. Launches must not be added inside sink
 // calls.
@@ -79,7 +79,8 @@ class DetectorSink {
   // it: they lie before lock.time.
   virtual void locked(const Pattern& pattern, const Lock& lock) = 0;
   // An iteration of level 0 ended, or one of an outer level (told after the level 0 boundary at the
-  // same launch). `gpu_time` is left empty: whoever recorded an event at `launch` fills it in.
+  // same launch). The first of a lock, or of an outer level, ends none: `iterations` is 0.
+  // `gpu_time` is left empty: whoever recorded an event at `launch` fills it in.
   virtual void boundary(const Boundary& boundary) = 0;
   // Outer levels were found or lost. A level whose `inner` differs is another unit of work.
   virtual void levels_changed(const Pattern& pattern, Instant time) = 0;

@@ -26,8 +26,7 @@ void OuterLevels::start() {
   count_ = 0;
 }
 
-bool OuterLevels::ended(unsigned iterations, std::span<const CountEvent> events) {
-  iteration_ += iterations;
+bool OuterLevels::look(std::span<const CountEvent> events) {
   bool began = false;
   for (const CountEvent& event : events) began |= come(tracks_[track_of(event)], event.by);
   bool changed = count_ > 0 && drop_lost();

@@ -31,7 +31,10 @@ class OuterLevels {
 
   void start();
   // Some iterations ended (usually one), with these unusual counts. True if levels came or went.
-  bool ended(unsigned iterations, std::span<const CountEvent> events);
+  bool ended(unsigned iterations, std::span<const CountEvent> events) {
+    iteration_ += iterations;
+    return (count_ > 0 || !events.empty()) && look(events);
+  }
 
   // Inner to outer.
   std::span<const Level> levels() const { return std::span(levels_).first(count_); }
@@ -60,6 +63,7 @@ class OuterLevels {
   static std::size_t track_of(const CountEvent& event) {
     return 2 * static_cast<std::size_t>(event.kernel) + (event.more ? 1 : 0);
   }
+  bool look(std::span<const CountEvent> events);
   bool come(Track& track, std::uint32_t by);
   bool believed(const Track& track, std::uint32_t by, std::uint32_t times) const;
   bool promote(std::span<const CountEvent> events);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kAsUsual = 0.2;  // similarity that an iteration may lose against the usual
 constexpr double kLearnSimilarity = 0.02;
-constexpr double kLearnCounts = 0.03;
+constexpr float kLearnCounts = 0.03F;
 constexpr float kForget = 0.02F;
 constexpr std::size_t kLeastWitnesses = 6;
 constexpr std::size_t kLeastDisorder = 4;
@@ -122,94 +122,93 @@ bool Tracker::out_of_order(std::int16_t witness) {
 }
 
 void Tracker::close_segment(std::uint64_t launch) {
-  events_.clear();
   iterations_ = 0;
+  bool learn = false;
   if (!open_) {
+    events_.clear();
     open_ = true;
     first_boundary_ = launch;
   } else {
     iterations_ = 1;
-    double alike = hypermile::similarity(matched(1), segment_length_, length_);
-    if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_) {
-      const auto times = static_cast<unsigned>(std::lround(segment_length_ / length_));
-      const double alike_times =
-          hypermile::similarity(matched(times), segment_length_, times * length_);
-      if (times >= 2 && times <= 3 && alike_times >= similarity_ - kAsUsual) {
-        iterations_ = times;
-        alike = alike_times;
-      }
-    }
+    double alike = hypermile::similarity(compare(1), segment_length_, length_);
+    if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_)
+      alike = try_several(alike);
     if (segments_ == 0 && alike < similarity_ - kAsUsual) {
       // Not begun yet: what lies before the first iteration as usual is something else.
       iterations_ = 0;
       first_boundary_ = launch;
     } else {
-      find_events();
-      judge(alike);
-      gaps_[segments_ % kGaps] = segment_length_ / iterations_;
+      learn = judge(alike);
+      gaps_[segments_ % kGaps] = iterations_ == 1 ? segment_length_ : segment_length_ / iterations_;
       ++segments_;
     }
   }
-  clear_counts();
+  begin_segment(learn);
   segment_start_ = launch;
 }
 
-double Tracker::matched(double times) const {
-  double sum = 0;
-  for (const KernelNumber number : members_) {
-    const Kernel& kernel = kernels_[number];
-    sum += std::min(static_cast<double>(kernel.count), times * kernel.reference);
+// Whether the segment is two or three iterations whose anchors were missed; sets iterations_.
+double Tracker::try_several(double alike) {
+  const auto times = static_cast<unsigned>(std::lround(segment_length_ / length_));
+  if (times < 2 || times > 3) return alike;
+  const double several = hypermile::similarity(compare(times), segment_length_, times * length_);
+  if (several < similarity_ - kAsUsual) {
+    compare(1);
+    return alike;
   }
-  return sum;
+  iterations_ = times;
+  return several;
 }
 
-void Tracker::judge(double alike) {
-  if (alike < similarity_ - kAsUsual) {
-    if (bad_ == 0) first_bad_ = segment_start_;
-    bad_ += (1 - alike) * std::max(static_cast<double>(segment_length_), length_);
-    return;
-  }
-  bad_ = 0;
-  similarity_ += kLearnSimilarity * (alike - similarity_);
-  if (iterations_ == 1) learn();
-  shortest_ = std::min(1.002 * shortest_, static_cast<double>(segment_length_) / iterations_);
-  longest_ = std::max(0.999 * longest_, static_cast<double>(segment_length_));
-  give_up_ = kSlowestGap * longest_ + kSlack;
-}
-
-void Tracker::find_events() {
+// Launches that the reference, so many times, explains; notes the counts that are unusual.
+double Tracker::compare(unsigned times) {
+  events_.clear();
+  double matched = 0;
   for (const KernelNumber number : members_) {
     const Kernel& kernel = kernels_[number];
-    const auto expected =
-        static_cast<std::uint32_t>(static_cast<float>(iterations_) * kernel.reference + 0.5F);
+    const float reference = static_cast<float>(times) * kernel.reference;
+    const auto expected = static_cast<std::uint32_t>(reference + 0.5F);
+    matched += std::min(static_cast<float>(kernel.count), reference);
     if (kernel.count == expected) continue;
     const bool more = kernel.count > expected;
     events_.push_back({number, more, more ? kernel.count - expected : expected - kernel.count});
   }
+  return matched;
 }
 
-void Tracker::learn() {
-  length_ = 0;
-  for (const KernelNumber number : members_) {
-    Kernel& kernel = kernels_[number];
-    kernel.reference +=
-        static_cast<float>(kLearnCounts) * (static_cast<float>(kernel.count) - kernel.reference);
-    length_ += kernel.reference;
+// True where the segment is as usual and is to be learnt from.
+bool Tracker::judge(double alike) {
+  if (alike < similarity_ - kAsUsual) {
+    if (bad_ == 0) first_bad_ = segment_start_;
+    bad_ += (1 - alike) * std::max(static_cast<double>(segment_length_), length_);
+    return false;
   }
+  bad_ = 0;
+  similarity_ += kLearnSimilarity * (alike - similarity_);
+  shortest_ = std::min(1.002 * shortest_, static_cast<double>(segment_length_) / iterations_);
+  longest_ = std::max(0.999 * longest_, static_cast<double>(segment_length_));
+  give_up_ = kSlowestGap * longest_ + kSlack;
+  return iterations_ == 1;
 }
 
-void Tracker::clear_counts() {
+// Clears the counts, after learning from them where told so, and forgets kernels gone out of use.
+void Tracker::begin_segment(bool learn) {
+  const float rate = learn ? kLearnCounts : 0;
   std::size_t kept = 0;
+  double length = 0;
   for (const KernelNumber number : members_) {
     Kernel& kernel = kernels_[number];
+    kernel.reference += rate * (static_cast<float>(kernel.count) - kernel.reference);
     kernel.count = 0;
     if (kernel.reference < kForget && kernel.witness < 0) {
       kernel = {};
     } else {
+      length += kernel.reference;
       members_[kept++] = number;
     }
   }
   members_.resize(kept);
+  length_ = length;
   segment_length_ = 0;
   excess_ = 0;
   excess_twice_ = 0;

@@ -75,11 +75,10 @@ class Tracker {
   }
   bool stray_anchor() const;
   void close_segment(std::uint64_t launch);
-  double matched(double times) const;
-  void judge(double alike);
-  void find_events();
-  void learn();
-  void clear_counts();
+  double try_several(double alike);
+  double compare(unsigned times);
+  bool judge(double alike);
+  void begin_segment(bool learn);
   bool count(Kernel& kernel, KernelNumber number);
   bool too_much_unexplained() const;
   bool out_of_order(std::int16_t witness);
