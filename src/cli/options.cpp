@@ -28,6 +28,9 @@ constexpr OptionSpec kTable[] = {
      "util_mem where known; or kind, t_s and value"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
+    {"progress", kText, "ticks|launches", "ticks", "simulate",
+     "how iterations are seen: exact ticks of the framework, or found in the stream of kernel "
+     "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
     {"ticks", kFlag, "", "false", "simulate",
