@@ -15,8 +15,9 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand,   &kMonitorCommand,  &kRunCommand,
-                                    &kEvaluateCommand, &kSimulateCommand, &kDemoCommand};
+const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
+                                    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
+                                    &kDemoCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -14,7 +14,7 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor run demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor run simulate",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
@@ -27,8 +27,17 @@ constexpr OptionSpec kTable[] = {
     {"live", kFlag, "", "false", "run",
      "a line on stderr while the job runs, also where the job itself writes to the terminal"},
     {"quiet", kFlag, "", "false", "run", "no live line and no summary on stderr"},
+    {"launches", kText, "F.csv[.gz]", "", "detect",
+     "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream"},
+    {"nvml", kText, "F.csv", "", "detect",
+     "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
+     "and "
+     "util_mem where known; or kind, t_s and value"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
+    {"progress", kText, "ticks|launches", "ticks", "simulate",
+     "how iterations are seen: exact ticks of the framework, or found in the stream of kernel "
+     "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
     {"ticks", kFlag, "", "false", "simulate",

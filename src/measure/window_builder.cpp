@@ -135,11 +135,7 @@ Window WindowBuilder::close() const {
   window.memory_clock = sensors.memory_clock;
   window.throttled_share = sensors.throttled_share;
   object(sensors_object(terms_.setting, sensors));
-  std::vector<double> intervals;
-  for (std::size_t i = 1; i < boundaries_.size(); ++i) {
-    intervals.push_back((boundaries_[i].time - boundaries_[i - 1].time).value());
-  }
-  object(pause_objects(intervals));
+  if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object("the energy counter stands still");
   if (!window.time_per_iteration) object("the Boundaries do not move on in time");
   if (!window.power) object("power is not known");
@@ -155,6 +151,14 @@ std::string WindowBuilder::too_short(const Window& window) const {
   return fmt::format("too short: {:.0f} iterations in {:.2f} s{}{}", window.iterations,
                      window.duration.value(), few ? " on the host's clock alone" : "",
                      ended_ ? " before the phase changed" : "");
+}
+
+std::string WindowBuilder::pauses() const {
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < boundaries_.size(); ++i) {
+    intervals.push_back((boundaries_[i].time - boundaries_[i - 1].time).value());
+  }
+  return pause_objects(intervals);
 }
 
 void WindowBuilder::measure_time(std::span<const Crossing> crossed, Window& window) const {

@@ -41,6 +41,8 @@ struct WindowTerms {
   double first_iteration = 0;  // how far the job had come at the first Boundary
   double fewest_iterations = 2;
   Seconds shortest = Seconds(0.5);  // five steps of a counter that moves every 100 ms
+  // The caller has cut out pauses that do not belong to the job; those left are how it runs.
+  bool pauses_belong = false;
   // Processes that belong to the job; with some given, any other on the GPU is a co-tenant.
   std::vector<std::int64_t> job_processes = {};
 };
@@ -84,6 +86,7 @@ class WindowBuilder {
   void measure_energy(std::span<const Crossing> crossings, Window& window) const;
   EnergyCurve energy_curve() const;
   std::string too_short(const Window& window) const;
+  std::string pauses() const;
   WindowSensors sensors_within(Instant from, Instant to) const;
 
   WindowTerms terms_;
