@@ -20,7 +20,10 @@ constinit CuptiLibrary cupti_library;
 constinit Driver driver;
 constinit LaunchWatch watch;
 constinit cupti::Subscriber subscriber = nullptr;
-constinit bool subscribed = false;
+
+// Who has CUPTI's one place for a subscriber, as far as we know.
+enum Place : int { kNobodys, kOurs, kPaused, kTheirs };
+constinit int place = kNobodys;
 
 void on_callback(void*, cupti::Domain domain, std::uint32_t function,
                  const cupti::CallbackData* data) {
@@ -30,7 +33,7 @@ void on_callback(void*, cupti::Domain domain, std::uint32_t function,
 
 // A profiler is about to subscribe. There is one place, and it is theirs.
 void make_room() {
-  if (!__atomic_exchange_n(&subscribed, false, __ATOMIC_ACQ_REL)) return;
+  if (__atomic_exchange_n(&place, kTheirs, __ATOMIC_ACQ_REL) != kOurs) return;
   cupti_library.unsubscribe(subscriber);
   RingWriter& ring = ring_of_process();
   if (ring.is_open()) ring.set_status(RingStatus::kHandedOver, "a profiler started in the job");
@@ -55,28 +58,43 @@ bool hear_of_others() {
                    reinterpret_cast<void*>(subscribe_of_others_v2)));
 }
 
+// CUPTI's answer; kSuccess when our callback is called from now on.
+int take_place() {
+  const int outcome = cupti_library.subscribe(&subscriber, on_callback, nullptr);
+  if (outcome != cupti::kSuccess) return outcome;
+  // An older CUPTI knows fewer functions than we do, and then nobody can call them.
+  for (const std::uint32_t function : LaunchWatch::kWatched)
+    cupti_library.enable(1, subscriber, cupti::kDriverApi, function);
+  return cupti::kSuccess;
+}
+
 void subscribe(RingWriter& ring) {
   if (const char* wrong = cupti_library.load()) return ring.set_status(RingStatus::kNoCupti, wrong);
   cupti_library.get_version(&ring.header().cupti_version);
-  const int outcome = cupti_library.subscribe(&subscriber, on_callback, nullptr);
+  const int outcome = take_place();
   if (outcome == cupti::kMultipleSubscribers || outcome == cupti::kMaxLimitReached)
     return ring.set_status(RingStatus::kOtherProfiler, "a profiler was there before us");
   if (outcome != cupti::kSuccess)
     return ring.set_status(RingStatus::kCuptiFailed, "CUPTI refused a subscription");
-  subscribed = true;
-  bool enabled = hear_of_others();
-  for (const std::uint32_t function : LaunchWatch::kNeeded)
-    enabled = enabled && cupti_library.enable(1, subscriber, cupti::kDriverApi, function) == 0;
-  if (!enabled) {
-    subscribed = false;
+  if (!hear_of_others()) {
     cupti_library.unsubscribe(subscriber);
-    return ring.set_status(RingStatus::kCuptiFailed,
-                           "this CUPTI's launches cannot be watched safely");
+    return ring.set_status(RingStatus::kCuptiFailed, "a later profiler could not be heard of");
   }
-  // An older CUPTI knows fewer functions than we do, and then nobody can call them.
-  for (const std::uint32_t function : LaunchWatch::kWatched)
-    cupti_library.enable(1, subscriber, cupti::kDriverApi, function);
+  place = kOurs;
   ring.set_status(RingStatus::kWatching, "");
+}
+
+bool change_place(int from, int to) {
+  return __atomic_compare_exchange_n(&place, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+void pause(bool paused) {
+  if (paused && change_place(kOurs, kPaused)) {
+    cupti_library.unsubscribe(subscriber);
+  } else if (!paused && __atomic_load_n(&place, __ATOMIC_ACQUIRE) == kPaused &&
+             take_place() == cupti::kSuccess) {
+    change_place(kPaused, kOurs);
+  }
 }
 
 void start() {
@@ -98,4 +116,10 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, hypermile::start);
   return 1;
+}
+
+// For measuring what watching costs (benchmarks/h200/inject_overhead.py): gives CUPTI's place up
+// and takes it again. Not while a profiler may start.
+extern "C" __attribute__((visibility("default"))) void hypermile_inject_pause(int paused) {
+  hypermile::pause(paused != 0);
 }

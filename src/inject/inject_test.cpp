@@ -187,6 +187,19 @@ TEST_F(InjectTest, ASecondProfilerIsToldWhatItWouldBeToldWithoutUs) {
   EXPECT_NE(output_.find("profiler 39 saw"), std::string::npos);
 }
 
+TEST_F(InjectTest, WatchingCanPause) {
+  train("init loop 2 1 0 pause 1 loop 4 1 0 pause 0 loop 1 1 0");
+
+  EXPECT_EQ(only_ring().batch.launches.size(), 3U);
+}
+
+TEST_F(InjectTest, APauseEndsWithAProfiler) {
+  train("init loop 2 1 0 pause 1 profiler-loaded pause 0 loop 1 1 0");
+
+  EXPECT_EQ(only_ring().batch.launches.size(), 2U);
+  EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
+}
+
 TEST_F(InjectTest, SaysWhyWhenCuptiRefuses) {
   set("FAKE_CUPTI_BROKEN", "1");
 

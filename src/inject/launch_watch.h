@@ -17,9 +17,8 @@ class LaunchWatch {
  public:
   constexpr LaunchWatch() = default;
 
-  // Functions without which there is nothing to watch, and all others of interest.
-  static constexpr std::uint32_t kNeeded[] = {cupti::kLaunchKernel};
   static constexpr std::uint32_t kWatched[] = {
+      cupti::kLaunchKernel,
       cupti::kLaunch,
       cupti::kLaunchGrid,
       cupti::kLaunchGridAsync,

@@ -41,7 +41,7 @@ void launch(const std::string& name, void* stream = nullptr) {
   cuLaunchKernel(function_named(name), 4, 2, 1, 128, 1, 1, 0, stream, nullptr, nullptr);
 }
 
-void pause(double seconds) {
+void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
@@ -49,7 +49,7 @@ void pause(double seconds) {
 void loop(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) {
     for (int k = 0; k < std::stoi(a[1]); ++k) launch("kernel_" + std::to_string(k));
-    if (const double us = std::stod(a[2]); us > 0) pause(us * 1e-6);
+    if (const double us = std::stod(a[2]); us > 0) sleep_for(us * 1e-6);
   }
 }
 
@@ -156,6 +156,12 @@ void profiler_loaded(const Arguments&) {
   profile(reinterpret_cast<Subscribe>(::dlsym(library, "cuptiSubscribe")));
 }
 
+// What a benchmark does: stops the injected library's watching, or lets it go on.
+void pause_watching(const Arguments& a) {
+  void* library = ::dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
+  reinterpret_cast<void (*)(int)>(::dlsym(library, "hypermile_inject_pause"))(std::stoi(a[0]));
+}
+
 void ticks(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i)
     hypermile_tick_phase(a[1] == "-" ? nullptr : a[1].c_str());
@@ -246,11 +252,12 @@ const std::vector<Word>& words() {
       {"fork", 0, fork_child, "a child that initialises CUDA, launches, ticks and ends"},
       {"profiler-linked", 0, profiler_linked, "a profiler linked to CUPTI subscribes"},
       {"profiler-loaded", 0, profiler_loaded, "a profiler that looks CUPTI up subscribes"},
+      {"pause", 1, pause_watching, "1 or 0: stops watching, goes on"},
       {"tick", 2, ticks, "COUNT PHASE (- for none)"},
       {"nvtx", 1, ranges, "NAME: that range in each of seven ways, and another"},
       {"replay", 2, replay, "FILE SPEED: launches as recorded"},
       {"kernel-time", 1, [](const Arguments& a) { fake_kernel_time(std::stod(a[0])); }, "SECONDS"},
-      {"sleep", 1, [](const Arguments& a) { pause(std::stod(a[0])); }, "SECONDS"},
+      {"sleep", 1, [](const Arguments& a) { sleep_for(std::stod(a[0])); }, "SECONDS"},
       {"await", 0, [](const Arguments&) { (void)std::getchar(); }, "one byte on stdin"},
       {"say", 1, [](const Arguments& a) { std::printf("%s\n", a[0].c_str()); }, "TEXT"},
       {"violations", 0, [](const Arguments&) { std::printf("violations %u\n", fake_violations()); },
