@@ -22,7 +22,6 @@ void GpuWatch::take_opened() {
   Result<std::shared_ptr<Gpu>> gpu = opening_.get();
   if (!gpu) {
     problem_ = gpu.error();
-    ++failures_;
     return;
   }
   gpu_ = std::move(gpu).value();
@@ -58,7 +57,6 @@ std::optional<SamplerReading> GpuWatch::read(Instant now) {
   Result<SamplerReading> reading = sampler_->poll();
   if (!reading) {
     problem_ = reading.error();
-    ++failures_;
     try_again_ = now + kPause;
     return std::nullopt;
   }

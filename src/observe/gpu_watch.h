@@ -46,7 +46,6 @@ class GpuWatch {
   // Readings of the last seconds.
   const std::deque<SamplerReading>& recent() const { return recent_; }
   const std::optional<Error>& problem() const { return problem_; }  // the last one
-  std::uint64_t failures() const { return failures_; }
 
   // From the first reading of the energy counter to the last.
   std::optional<Joules> energy() const;
@@ -65,7 +64,6 @@ class GpuWatch {
   std::deque<SamplerReading> recent_;
   std::optional<Instant> try_again_;
   std::optional<Error> problem_;
-  std::uint64_t failures_ = 0;
   std::optional<Joules> first_energy_, last_energy_;
 };
 

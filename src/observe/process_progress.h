@@ -71,7 +71,7 @@ class ProcessProgress final : private DetectorSink {
   ProcessProgress(const ProcessProgress&) = delete;
   ProcessProgress& operator=(const ProcessProgress&) = delete;
 
-  // Another ring of the same process; `ring` must live until detach() or finish().
+  // Another ring of the same process; `ring` must live until finish().
   void attach(RingReader& ring, const RingInfo& info);
   bool has(RingSource source) const;
 

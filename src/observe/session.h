@@ -87,7 +87,6 @@ class Session final : private ProgressSink {
   SessionOptions options_;
   JobProgress progress_;
   WindowBook book_;
-  // By name; null until its first use.
   std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
   std::vector<Pair> pairs_;
   std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process

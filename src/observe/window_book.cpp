@@ -67,14 +67,6 @@ PhaseWindows& WindowBook::entry(const ProcessProgress& process, std::uint32_t ph
   return entries_.back();
 }
 
-const PhaseWindows* WindowBook::find(const ProcessProgress& process, std::uint32_t phase,
-                                     const GpuUuid& gpu) const {
-  const auto found = std::ranges::find_if(entries_, [&](const PhaseWindows& in) {
-    return in.process == &process && in.phase == phase && in.gpu == gpu;
-  });
-  return found != entries_.end() ? &*found : nullptr;
-}
-
 std::optional<Window> WindowBook::last(const ProcessProgress& process) const {
   const auto found = last_.find(&process);
   return found != last_.end() ? std::optional(found->second) : std::nullopt;

@@ -45,9 +45,6 @@ class WindowBook {
   void add(const ProcessProgress& process, const GpuUuid& gpu, const Window& window);
 
   const std::vector<PhaseWindows>& entries() const { return entries_; }
-  // Null where there is none.
-  const PhaseWindows* find(const ProcessProgress& process, std::uint32_t phase,
-                           const GpuUuid& gpu) const;
   // The last that counted, of a process, on any GPU.
   std::optional<Window> last(const ProcessProgress& process) const;
 
