@@ -66,7 +66,7 @@ def judge(process, truth, events):
     timed = [j[1] for w, j in judged if w.get("gpu_timed")]
     host_timed = [j[1] for w, j in judged if not w.get("gpu_timed")]
     counts = [j[0] for w, j in judged]
-    energy = [w["energy_disagreement"] for w in windows if "energy_disagreement" in w]
+    energy = [w["energy_disagreement"] for w in long_enough if "energy_disagreement" in w]
     main = process["phases"][0] if process["phases"] else {}
     units = len(truth["host_ns"])
     span = truth["gpu_s"][-1] - truth["gpu_s"][0]
