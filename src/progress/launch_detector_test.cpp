@@ -72,7 +72,7 @@ TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
 
 TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
   const LabelledStream stream = small_network(200);
-  for (const std::size_t batch : {1, 37, 500}) {
+  for (const std::size_t batch : {1U, 37U, 500U}) {
     DetectorTrace told;
     LaunchDetector detector(told);
     for (std::size_t i = 0; i < stream.launches.size(); ++i) {

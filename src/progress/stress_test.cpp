@@ -117,7 +117,7 @@ TEST(Recurrent, TimeStepsAreNotTakenForIterations) {
 }
 
 TEST(GraphLoops, AreLockedWithFewKernelsOrNone) {
-  for (const std::size_t kernels : {0, 1, 5, 12}) {
+  for (const std::size_t kernels : {0U, 1U, 5U, 12U}) {
     for (const double period_ms : {2.0, 10.0, 40.0}) {
       Random random(5);
       const auto iterations = static_cast<std::size_t>(4000 / period_ms);

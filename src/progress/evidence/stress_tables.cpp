@@ -60,7 +60,7 @@ std::string accumulation_table(const std::vector<LabelledStream>& recordings, st
   std::string text =
       "| steps m | recording | m right | outer iterations until told, p50 / max |\n"
       "| ---: | --- | ---: | ---: |\n";
-  for (const std::size_t steps : {2, 4, 8, 16, 32}) {
+  for (const std::size_t steps : {2U, 4U, 8U, 16U, 32U}) {
     for (const LabelledStream& from : stressed(recordings)) {
       if (from.inner > 1) continue;
       const LabelledStream stream = with_accumulation(from, steps);
@@ -161,7 +161,7 @@ std::string made_table(std::size_t starts) {
     text += made_row(fmt::format("recurrent, {} to {} time steps", least, most),
                      make_recurrent(least, most, 12000 / most, random), starts);
   }
-  for (const std::size_t kernels : {0, 1, 5, 12}) {
+  for (const std::size_t kernels : {0U, 1U, 5U, 12U}) {
     Random random(3);
     text += made_row(fmt::format("one graph and {} kernels", kernels),
                      make_graph_loop(kernels, milliseconds(10), 500, random), starts);
