@@ -18,17 +18,8 @@ std::uint32_t micro_batches(const std::string& name) {
   return name == "gpt2_ga8_bf16" ? 8 : 1;
 }
 
-double unevenness(const std::vector<std::uint64_t>& at) {
-  double squares = 0;
-  for (std::size_t i = 1; i < at.size(); ++i) {
-    const double gap = static_cast<double>(at[i] - at[i - 1]);
-    squares += gap * gap;
-  }
-  return squares;
-}
-
-// The positions of the kernel that is launched once an iteration, most evenly. How many iterations
-// there were is known; a recording cut short may lack one or have the begin of one more.
+// The positions of the kernel that is launched once an iteration, the first such. How many
+// iterations there were is known; a recording cut short may lack one or have the begin of one more.
 std::vector<std::uint64_t> find_starts(const std::vector<Launch>& launches,
                                        std::size_t iterations) {
   std::map<std::uint32_t, std::vector<std::uint64_t>> positions;
@@ -36,7 +27,7 @@ std::vector<std::uint64_t> find_starts(const std::vector<Launch>& launches,
   std::vector<std::uint64_t> best;
   for (const auto& [kernel, at] : positions) {
     if (at.size() + 1 < iterations || at.size() > iterations + 1) continue;
-    if (best.empty() || unevenness(at) < unevenness(best)) best = at;
+    if (best.empty() || at.front() < best.front()) best = at;
   }
   // Recordings begin with an iteration, wherever in it that kernel stands.
   const std::uint64_t offset = best.empty() ? 0 : best.front();

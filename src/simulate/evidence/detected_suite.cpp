@@ -69,17 +69,21 @@ class Watcher final : public JobObserver, public LaunchSink, public DetectorSink
   bool open_ = false;
 };
 
-// True iterations that began in the stretch, each end counted as the boundaries are.
-double true_iterations(const std::vector<Instant>& starts, const Stretch& stretch) {
-  const auto from = std::ranges::upper_bound(starts, stretch.from);
-  const auto to = std::ranges::upper_bound(starts, stretch.to);
-  return static_cast<double>(to - from);
+// How far the job had come, in whole and part iterations.
+double progress_at(const std::vector<Instant>& starts, Instant time) {
+  const auto after = std::ranges::upper_bound(starts, time);
+  if (after == starts.begin() || after == starts.end()) {
+    return static_cast<double>(after - starts.begin());
+  }
+  const Instant before = *(after - 1);
+  return static_cast<double>(after - starts.begin() - 1) + (time - before) / (*after - before);
 }
 
 }  // namespace
 
 bool Detected::wrong() const {
-  return locked && std::abs(counted - truth) > 0.02 * truth + 2 * std::max(1.0, stretches);
+  const double slack = 2 * std::max(1.0, stretches) / units_per_iteration;
+  return locked && std::abs(counted - truth) > 0.02 * truth + slack;
 }
 
 Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, double seconds,
@@ -117,11 +121,11 @@ Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, doub
     if (stretch.iterations < 1) continue;
     ++result.stretches;
     result.counted += stretch.iterations;
-    result.truth += true_iterations(starts, stretch);
+    result.truth += progress_at(starts, stretch.to) - progress_at(starts, stretch.from);
   }
   // Micro-batches are what repeats first where there are some; that is no error.
   const double ratio = result.truth > 0 ? result.counted / result.truth : 0;
-  if (std::abs(ratio / result.micro_batches - 1) < 0.05) {
+  if (ratio > (1 + result.micro_batches) / 2.0) {
     result.units_per_iteration = result.micro_batches;
     result.counted /= result.micro_batches;
   }

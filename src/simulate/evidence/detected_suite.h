@@ -23,7 +23,7 @@ struct Detected {
   double counted = 0;              // while locked, in true iterations
   double truth = 0;                // true ones in the same stretches
   double stretches = 0;            // that were counted
-  // Off by more than 2 % and two iterations a stretch.
+  // Off by more than 2 % and two of what was counted a stretch.
   bool wrong() const;
 };
 
