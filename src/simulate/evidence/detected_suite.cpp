@@ -69,21 +69,21 @@ class Watcher final : public JobObserver, public LaunchSink, public DetectorSink
   bool open_ = false;
 };
 
-// How far the job had come, in whole and part iterations.
+// How far the job had come, in whole and part iterations; at least two have begun.
 double progress_at(const std::vector<Instant>& starts, Instant time) {
   const auto after = std::ranges::upper_bound(starts, time);
-  if (after == starts.begin() || after == starts.end()) {
-    return static_cast<double>(after - starts.begin());
-  }
-  const Instant before = *(after - 1);
-  return static_cast<double>(after - starts.begin() - 1) + (time - before) / (*after - before);
+  // Outside, iterations go on as long as the nearest known.
+  const auto next = std::clamp(after, starts.begin() + 1, starts.end() - 1);
+  const Instant before = *(next - 1);
+  return static_cast<double>(next - starts.begin() - 1) + (time - before) / (*next - before);
 }
 
 }  // namespace
 
 bool Detected::wrong() const {
-  const double slack = 2 * std::max(1.0, stretches) / units_per_iteration;
-  return locked && std::abs(counted - truth) > 0.02 * truth + slack;
+  // A job without a period has no iterations that could be counted rightly or wrongly.
+  if (!locked || aperiodic) return false;
+  return std::abs(counted - truth) > 0.02 * truth + 2 * std::max(1.0, stretches);
 }
 
 Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, double seconds,
@@ -115,7 +115,7 @@ Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, doub
   result.iteration_s = clock.now().since_origin().value() / iterations;
   result.launches = static_cast<double>(watcher.launches) / iterations;
   result.locked = watcher.first_lock.has_value();
-  if (!result.locked) return result;
+  if (!result.locked || starts.size() < 2) return result;
   result.first_lock_s = watcher.first_lock->since_origin().value();
   for (const Stretch& stretch : watcher.stretches) {
     if (stretch.iterations < 1) continue;

@@ -23,7 +23,7 @@ struct Detected {
   double counted = 0;              // while locked, in true iterations
   double truth = 0;                // true ones in the same stretches
   double stretches = 0;            // that were counted
-  // Off by more than 2 % and two of what was counted a stretch.
+  // Off by more than 2 % and two iterations a stretch: the host is ahead by up to one at its ends.
   bool wrong() const;
 };
 

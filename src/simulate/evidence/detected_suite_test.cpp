@@ -18,7 +18,6 @@ TEST(DetectedSuite, NoWorkloadIsCountedWronglyAndNearlyAllAreCounted) {
     const Detected found = detect_iterations(sheet, *load_workload(key), 15, 1);
 
     EXPECT_FALSE(found.wrong()) << key << ": " << found.counted << " of " << found.truth;
-    EXPECT_FALSE(found.locked && found.aperiodic) << key;
     locked += found.locked;
   }
   EXPECT_GE(locked, 80);

@@ -83,6 +83,7 @@ int print_detected() {
   int right = 0;
   int wrong = 0;
   int silent = 0;
+  int mistaken = 0;
   for (const std::string& key : workload_keys()) {
     const auto workload = load_workload(key);
     if (!workload) return fail(workload.error());
@@ -93,14 +94,21 @@ int print_detected() {
                  found.launches, found.aperiodic ? "silent: has no period" : "silent");
       continue;
     }
-    ++(found.wrong() ? wrong : right);
+    if (found.aperiodic) {
+      ++mistaken;
+    } else {
+      ++(found.wrong() ? wrong : right);
+    }
     fmt::print("| {} | {:.4g} | {:.0f} | {:.2f} | {:.1f} | {:.0f} | {:+.2f} % | {}{} |\n", key,
                found.iteration_s * 1e3, found.launches, found.first_lock_s, found.counted,
                found.truth, 100 * (found.counted / found.truth - 1),
-               found.wrong() ? "**wrong**" : "right",
+               found.aperiodic ? "locked, though it has no period"
+               : found.wrong() ? "**wrong**"
+                               : "right",
                found.units_per_iteration > 1 ? ", by micro-batches" : "");
   }
-  fmt::print("\n{} right, {} wrong, {} silent.\n", right, wrong, silent);
+  fmt::print("\n{} right, {} wrong, {} silent, {} locked though they have no period.\n", right,
+             wrong, silent, mistaken);
   return 0;
 }
 
