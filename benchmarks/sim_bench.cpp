@@ -16,14 +16,14 @@ constexpr SensorSet kRead =
     Sensor::kPowerInstant | Sensor::kEnergy | Sensor::kClocks | Sensor::kEventReasons;
 
 struct Counting final : LaunchSink, JobObserver {
-  explicit Counting(const Load& job) : load(job) {}
-  void finished(const FinishedUnit& unit) override { emit_launches(unit, load, *this); }
-  void launch(double time_s, std::uint32_t kernel) override {
+  explicit Counting(const Load& job) : emitter(job) {}
+  void finished(const FinishedUnit& unit) override { emitter.emit(unit, *this); }
+  void launch(double time_s, double, std::uint32_t kernel) override {
     benchmark::DoNotOptimize(time_s);
     benchmark::DoNotOptimize(kernel);
     ++count;
   }
-  const Load& load;
+  LaunchEmitter emitter;
   std::uint64_t count = 0;
 };
 

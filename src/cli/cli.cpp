@@ -15,8 +15,9 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kEvaluateCommand,
-                                    &kSimulateCommand, &kDemoCommand};
+const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
+                                    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
+                                    &kDemoCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;
@@ -65,6 +66,7 @@ class CommandParser {
 
   // nullopt: help was asked for.
   Result<std::optional<CommandArguments>> parse(std::vector<std::string> arguments) {
+    if (command_.runs_command) take_command(arguments);
     std::ranges::reverse(arguments);  // CLI11 takes them from the back
     // CLI11 reports by throwing; this is where that becomes an Error.
     try {
@@ -107,10 +109,23 @@ class CommandParser {
                  fmt::format("see 'hypermile {} --help'", command_.name)};
   }
 
+  // What stands after -- is the job's, options that look like ours included.
+  void take_command(std::vector<std::string>& arguments) {
+    const auto dashes = std::ranges::find(arguments, "--");
+    if (dashes == arguments.end()) return;
+    positional_.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
+
   Result<void> check_extras() const {
     const std::vector<std::string> extras = app_.remaining();
     if (extras.empty()) return {};
     if (!extras.front().starts_with("-")) {
+      if (command_.runs_command) {
+        return Error{ErrorCode::kUsage, fmt::format("unexpected argument '{}'", extras.front()),
+                     fmt::format("put -- before the command: hypermile {} … -- {}", command_.name,
+                                 extras.front())};
+      }
       return usage(fmt::format("unexpected argument '{}'", extras.front()));
     }
     std::vector<std::string> known = {"--help", "--config"};
@@ -178,7 +193,8 @@ int run_cli(const std::vector<std::string>& arguments, CommandContext& context) 
     return 0;
   }
   const Result<void> done = (*found)->run(**parsed, context);
-  return done ? 0 : report(done.error(), context);
+  const int code = done ? 0 : report(done.error(), context);
+  return context.job_end ? context.job_end->exit_code() : code;
 }
 
 }  // namespace hypermile

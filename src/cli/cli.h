@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile …`: finds the command, reads its options, runs it, turns an Error into one line and an
-// exit code. 0 is success, 2 bad usage, 1 any other failure.
+// exit code. 0 is success, 2 bad usage, 1 any other failure; of a command that ran a job, the
+// job's.
 #pragma once
 
 #include <string>

@@ -50,6 +50,27 @@ TEST_F(Cli, WithoutACommandIsBadUsageAndShowsWhatThereIs) {
   EXPECT_NE(out().find("monitor"), std::string::npos);
 }
 
+TEST_F(Cli, RunsOnlyWhatStandsAfterTheDashes) {
+  EXPECT_EQ(run({"run", "--observe"}), 2);
+  EXPECT_EQ(err(),
+            "hypermile: no command was given; put it after --: hypermile run --observe -- python "
+            "train.py\n");
+  EXPECT_EQ(run({"run", "--observe", "python", "train.py"}), 2);
+  EXPECT_EQ(
+      err(),
+      "hypermile: unexpected argument 'python'; put -- before the command: hypermile run … -- "
+      "python\n");
+  EXPECT_EQ(run({"run", "--obsrve", "--", "true"}), 2);
+  EXPECT_EQ(err(), "hypermile: unknown option '--obsrve'; did you mean --observe?\n");
+}
+
+TEST_F(Cli, DoesNotControlAJobYetAndSaysHowToObserve) {
+  EXPECT_EQ(run({"run", "--", "true"}), 2);
+  EXPECT_EQ(err(),
+            "hypermile: run can only observe so far: it does not change clocks yet; add --observe: "
+            "hypermile run --observe -- true\n");
+}
+
 TEST_F(Cli, SuggestsTheNearestCommandAndOption) {
   EXPECT_EQ(run({"doctr"}), 2);
   EXPECT_EQ(err(), "hypermile: unknown command 'doctr'; did you mean doctor?\n");

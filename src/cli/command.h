@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,8 +14,11 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/options.h"
+#include "job/job_end.h"
 
 namespace hypermile {
+
+class StopSignals;
 
 // The world as a command sees it; tests put their own here.
 struct CommandContext {
@@ -23,6 +27,10 @@ struct CommandContext {
   bool terminal = false;  // err is a terminal: live lines make sense
   Clock& clock;
   std::stop_token stop;  // requested by SIGINT and SIGTERM
+  // Whoever runs a job takes the signals over, for they are the job's; null in tests.
+  StopSignals* signals = nullptr;
+  // How the job that the command ran has ended: hypermile ends alike.
+  std::optional<JobEnd> job_end = {};
 };
 
 struct CommandArguments {
@@ -36,10 +44,13 @@ struct Command {
   std::string_view positional;  // how the positional arguments are called; "" if there are none
   std::string_view examples;    // lines for --help
   Result<void> (*run)(const CommandArguments& arguments, CommandContext& context);
+  bool runs_command = false;  // takes a command after --, as its positional arguments
 };
 
 extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
+extern const Command kRunCommand;
+extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
 extern const Command kSimulateCommand;

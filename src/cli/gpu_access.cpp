@@ -89,6 +89,18 @@ Result<OpenedGpu> open_first_visible_gpu(Clock& clock) {
       "name one with --gpu, or use --gpu replay:FILE#gpu/workload"};
 }
 
+Result<OpenedGpu> open_visible_gpu(const std::optional<std::string>& visible,
+                                   const std::optional<std::string>& order, unsigned device,
+                                   Clock& clock) {
+  ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
+  const VisibleDevices seen = visible_devices(visible, order, machine.gpus);
+  if (device < seen.gpus.size()) return open_real(seen.gpus[device], clock);
+  return Error{ErrorCode::kNotFound,
+               fmt::format("the job uses CUDA device {}, and NVML shows it {} GPUs", device,
+                           seen.gpus.size()),
+               "name the GPU with --gpu"};
+}
+
 Result<MachineGpus> open_all_gpus(Clock& clock) {
   ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   MachineGpus all;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ Result<OpenedGpu> open_named_gpu(const std::string& name, Clock& clock, std::uin
 
 // The GPU a job started now would use: the first one visible to CUDA.
 Result<OpenedGpu> open_first_visible_gpu(Clock& clock);
+
+// The GPU that a process calls `device` whose CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER are these.
+Result<OpenedGpu> open_visible_gpu(const std::optional<std::string>& visible,
+                                   const std::optional<std::string>& order, unsigned device,
+                                   Clock& clock);
 
 // Every card of this machine; those that cannot be opened are in `problems`.
 struct MachineGpus {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile monitor`: live power, clocks, energy and throttling of one GPU, and iterations where
-// they are known. Only reads. A line an interval; sensors are polled ten times as often.
+// they are known. Only reads. A line an interval; sensors are polled as a Sampler plans it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/command.h"
 #include "cli/gpu_access.h"
+#include "measure/sampler.h"
 #include "measure/window_meter.h"
 #include "record/environment.h"
 #include "record/event_log.h"
@@ -16,10 +18,15 @@
 namespace hypermile {
 namespace {
 
-constexpr SensorSet kWanted = Sensor::kPowerInstant | Sensor::kPowerAverage | Sensor::kEnergy |
-                              Sensor::kClocks | Sensor::kUtilization | Sensor::kTemperature |
-                              Sensor::kEventReasons;
-constexpr int kPollsPerLine = 10;
+// Half a line apart, so that every line has its own steps of the energy counter.
+SamplerOptions sampler_options(Seconds interval) {
+  SamplerOptions options;
+  options.cheap = Sensor::kPowerInstant | Sensor::kPowerAverage | Sensor::kClocks |
+                  Sensor::kUtilization | Sensor::kTemperature | Sensor::kEventReasons;
+  options.counter_period = std::min(options.counter_period, interval / 2);
+  options.drain_period = Seconds(0);
+  return options;
+}
 constexpr int kHeaderEvery = 20;
 
 template <class Value>
@@ -39,7 +46,8 @@ class Monitor {
         context_(context),
         json_(options.flag("json")),
         interval_(options.duration("interval")),
-        start_(context.clock.now()) {
+        start_(context.clock.now()),
+        sampler_(*gpu_.gpu, context.clock, sampler_options(interval_)) {
     if (options.given("seconds")) end_ = start_ + options.duration("seconds");
   }
 
@@ -74,21 +82,40 @@ class Monitor {
   }
   double iterations() const { return gpu_.iterations ? gpu_.iterations() : 0; }
 
+  // The step of the counter, where there is a new one, and the other sensors.
+  static std::vector<Sample> parts_of(const SamplerReading& reading) {
+    std::vector<Sample> parts;
+    if (reading.step) {
+      parts.emplace_back().time = reading.step->time;
+      parts.back().energy = reading.step->energy;
+    }
+    parts.push_back(reading.sample);
+    parts.back().energy.reset();
+    return parts;
+  }
+
   // One interval: polls, then one line and one Window.
   Result<void> line() {
     const Instant begin = context_.clock.now();
     WindowMeter meter({}, begin, iterations());
+    const Instant end = begin + interval_;
     Sample last;
-    for (int i = 1; i <= kPollsPerLine && !context_.stop.stop_requested(); ++i) {
-      ASSIGN_OR_RETURN(last, gpu_.gpu->read(kWanted));
-      meter.add(last);
-      total_.add(last);
+    std::optional<Sample> logged;  // with the energy counter, which is not in every one
+    do {
+      ASSIGN_OR_RETURN(const SamplerReading reading, sampler_.poll());
+      last = reading.sample;
+      if (last.energy) logged = last;
+      // The counter speaks through its steps: when it came to show what it shows.
+      last.energy.reset();
+      for (const Sample& sample : parts_of(reading)) {
+        meter.add(sample);
+        total_.add(sample);
+      }
       watch_throttling(last);
-      context_.clock.sleep_until(begin + interval_ * (static_cast<double>(i) / kPollsPerLine),
-                                 context_.stop);
-    }
+      context_.clock.sleep_until(std::min(sampler_.due(), end), context_.stop);
+    } while (context_.clock.now() < end && !context_.stop.stop_requested());
     const Window window = meter.close(context_.clock.now(), iterations());
-    log_or_warn(SampleEvent{gpu_.gpu->identity().uuid, last});
+    log_or_warn(SampleEvent{gpu_.gpu->identity().uuid, logged.value_or(last)});
     if (json_) {
       remember(window, last);
     } else {
@@ -164,6 +191,7 @@ class Monitor {
   bool json_;
   Seconds interval_;
   Instant start_;
+  Sampler sampler_;
   std::optional<Instant> end_;
   std::unique_ptr<EventLog> log_;
   EnergyMeter total_;  // over the whole run: exact where single lines are short

@@ -14,14 +14,30 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor simulate",
+    {"gpu", kText, "G", "", "doctor monitor run simulate",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
      "it "
-     "every GPU (doctor), the first one visible to CUDA (monitor), sim:rtx3080ti (simulate)"},
+     "every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
+     "sim:rtx3080ti (simulate)"},
+    {"observe", kFlag, "", "false", "run", "only watch: nothing is changed on any GPU"},
+    {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name"},
+    {"summary", kText, "F.json", "", "run", "write what the run has shown to this file as JSON"},
+    {"live", kFlag, "", "false", "run",
+     "a line on stderr while the job runs, also where the job itself writes to the terminal"},
+    {"quiet", kFlag, "", "false", "run", "no live line and no summary on stderr"},
+    {"launches", kText, "F.csv[.gz]", "", "detect",
+     "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream"},
+    {"nvml", kText, "F.csv", "", "detect",
+     "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
+     "and "
+     "util_mem where known; or kind, t_s and value"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
+    {"progress", kText, "ticks|launches", "ticks", "simulate",
+     "how iterations are seen: exact ticks of the framework, or found in the stream of kernel "
+     "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
     {"ticks", kFlag, "", "false", "simulate",
@@ -34,7 +50,8 @@ constexpr OptionSpec kTable[] = {
     {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
-    {"log", kText, "F.jsonl", "", "monitor demo simulate", "append what happens to this event log"},
+    {"log", kText, "F.jsonl", "", "monitor run demo simulate",
+     "append what happens to this event log"},
     {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",

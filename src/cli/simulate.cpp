@@ -40,6 +40,14 @@ Effects scaled_effects(double scale) {
           .clock_stretching = scale};
 }
 
+Result<ProgressKind> read_progress(const OptionValues& values) {
+  const std::string text = values.text("progress");
+  if (text == "ticks") return ProgressKind::kTicks;
+  if (text == "launches") return ProgressKind::kLaunches;
+  return Error{ErrorCode::kUsage, fmt::format("--progress: '{}' is no way to see progress", text),
+               "give ticks or launches"};
+}
+
 Result<SimulatedJob> make_job(const SimulatedJob& common, const std::string& key,
                               const OptionValues& values) {
   SimulatedJob job = common;
@@ -56,6 +64,7 @@ Result<std::vector<SimulatedJob>> read_jobs(const OptionValues& values, const Cl
   SimulatedJob common;
   ASSIGN_OR_RETURN(common.sheet, read_sheet(values));
   ASSIGN_OR_RETURN(common.objective, read_objective(values));
+  ASSIGN_OR_RETURN(common.progress, read_progress(values));
   ASSIGN_OR_RETURN(const std::vector<Knob> knobs, read_knobs(values));
   if (!knobs.empty()) common.knobs = knobs;
   common.seed = static_cast<std::uint64_t>(values.integer("seed"));

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/parse.h"
+#include "cli/simulated_launches.h"
 #include "nvmlsim/machine.h"
 #include "sim/workload.h"
 
@@ -47,7 +48,8 @@ class RealtimeJob {
         workload_(workload),
         options_(options),
         context_(context),
-        start_s_(machine.now_s()) {}
+        start_s_(machine.now_s()),
+        launches_(gpu, context.clock.now()) {}
 
   Result<void> run() {
     RETURN_IF_ERROR(begin());
@@ -79,6 +81,7 @@ class RealtimeJob {
     elapsed_s_ = view->time_s - start_s_;
     iterations_ = finished_before_ + view->now.iterations;
     energy_j_ = energy_j_before_ + view->now.totals.energy_j - energy_before_j_;
+    launches_.advance(context_.clock.now(), iterations_);
     if (options_.ticks) print_ticks();
     return {};
   }
@@ -138,6 +141,7 @@ class RealtimeJob {
   double iterations_ = 0, finished_before_ = 0;
   double energy_j_ = 0, energy_j_before_ = 0, energy_before_j_ = 0;
   std::uint64_t ticks_ = 0;
+  SimulatedLaunches launches_;
 };
 
 nlohmann::json mhz_or_null(const ClockLock& lock) {

@@ -24,7 +24,8 @@ struct RealtimeJobOptions {
 };
 
 // Loads the GPU until its length is over or a stop is requested, then prints iterations, time per
-// iteration and energy. The clocks in force decide how fast it goes. Fails with kUsage for an
+// iteration and energy. The clocks in force decide how fast it goes. Under `hypermile run` its
+// launches are seen. Fails with kUsage for an
 // unknown GPU or workload, kBusy where another process trains.
 Result<void> run_realtime_job(const RealtimeJobOptions& options, CommandContext& context);
 

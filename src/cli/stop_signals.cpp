@@ -46,13 +46,23 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+  end_thread();
+  ::close(wake_);
+}
+
+SignalState StopSignals::hand_over() {
+  end_thread();
+  return inherited_;
+}
+
+void StopSignals::end_thread() {
+  if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
   if (::write(wake_, &one, sizeof(one)) == sizeof(one)) {
     thread_.join();
   } else {
     thread_.detach();
   }
-  ::close(wake_);
 }
 
 }  // namespace hypermile

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "job/signal_state.h"
+
 namespace hypermile {
 
 // Made once, before any other thread.
@@ -20,7 +22,14 @@ class StopSignals {
 
   std::stop_token token() const { return stop_.get_token(); }
 
+  // Ends the watch; the signals stay held back for whoever takes them now. Returns what this
+  // process had inherited, for the programs it starts.
+  SignalState hand_over();
+
  private:
+  void end_thread();
+
+  SignalState inherited_ = SignalState::current();
   std::stop_source stop_;
   int wake_ = -1;  // an eventfd that ends the thread
   std::thread thread_;

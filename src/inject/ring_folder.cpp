@@ -81,6 +81,18 @@ Result<RingFolder> RingFolder::make() {
                "make one of them writable"};
 }
 
+Result<RingFolder> RingFolder::make_for(uid_t owner, gid_t group) {
+  auto folder = make();
+  if (!folder) return folder;
+  if (::fchown(folder->folder_.get(), owner, group) != 0)
+    return Error{ErrorCode::kPermission,
+                 fmt::format("the folder {} cannot be given to user {}: {}", folder->path(), owner,
+                             std::strerror(errno)),
+                 "run hypermile without sudo"};
+  folder->owner_ = owner;
+  return folder;
+}
+
 Result<RingFolder> RingFolder::open(const std::string& path) {
   FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};

@@ -23,6 +23,8 @@ class RingFolder {
   // A new folder (0700) below $XDG_RUNTIME_DIR, /dev/shm or /tmp, the first that can be had; it and
   // its rings go when this object does.
   static Result<RingFolder> make();
+  // The same for a job of another user, who will write the rings; only root can.
+  static Result<RingFolder> make_for(uid_t owner, gid_t group);
   // A folder that somebody else made and will remove, as of a job to attach to.
   static Result<RingFolder> open(const std::string& path);
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "gpu/setting.h"
+#include "progress/boundary.h"
 
 namespace hypermile {
 
@@ -24,7 +25,9 @@ struct Window {
   std::optional<Seconds> time_per_iteration;
   std::optional<Watts> power;  // mean, whole board
   std::optional<Joules> energy;
-  // Relative standard errors of the two means above, where there was enough to estimate them.
+  // Relative standard errors of the two means above, where there was enough to estimate them:
+  // widened where few readings speak for them, so that 1.96 of them on either side cover the
+  // truth in 95 of 100 Windows.
   std::optional<double> time_error;
   std::optional<double> power_error;
 
@@ -32,6 +35,14 @@ struct Window {
   std::optional<Mhz> memory_clock;  // mean seen
   double throttled_share = 0;       // of the samples in it
   bool aborted = false;             // cut short because the Setting was plainly too slow
+
+  // Known where the Window was measured between Boundaries (window_builder.h).
+  PatternId pattern;                           // what an iteration is; compare only equal ones
+  std::optional<Joules> energy_per_iteration;  // not power × time: both vary with long batches
+  std::optional<double> energy_error;          // of that, as above
+  // Energy counter against integrated power, as counter / integral - 1, where both are known.
+  std::optional<double> energy_disagreement;
+  bool gpu_timed = false;  // time per iteration is the GPU's own, not the host's
 
   // Why it must not be used for a decision; empty when it may be.
   std::string unusable;

@@ -6,6 +6,7 @@
 // alone.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,33 @@ struct SampleEvent {
 struct WindowEvent {
   GpuUuid gpu;
   Window window;
+  std::optional<std::int64_t> process = {};  // whose iterations were measured
+};
+
+// A GPU that the job uses is watched from now on.
+struct GpuEvent {
+  GpuIdentity gpu;
+};
+
+// A process of the job uses CUDA or ticks, or stopped doing so.
+struct ProcessEvent {
+  std::int64_t process = 0;
+  std::string name;
+  std::string status;                  // "watching", "no_cupti", …: whether its launches are seen
+  std::string reason;                  // of a status that is not "watching"
+  std::vector<std::uint32_t> devices;  // that it uses, by CUDA's numbers
+};
+
+// The job's iterations were found, lost, or their pattern changed.
+struct ProgressEvent {
+  std::int64_t process = 0;
+  std::string state;   // "searching", "locked", "idle", "ended"
+  std::string source;  // "launches", "nvtx", "ticks", "none"
+  std::optional<std::uint32_t> phase;
+  bool known_phase = false;  // met before: its earlier Windows may be compared
+  std::optional<double> launches_per_iteration;
+  std::optional<double> confidence;
+  std::vector<std::uint32_t> inner_iterations;  // in one of each outer level, inner to outer
 };
 
 struct Decision {
@@ -85,8 +113,9 @@ struct RunEnd {
   std::map<std::string, double> totals;  // joules, seconds, iterations, …
 };
 
-using EventBody = std::variant<RunStart, SampleEvent, WindowEvent, Decision, SettingChange, Drift,
-                               Throttle, ErrorEvent, RunEnd>;
+using EventBody =
+    std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent, ProgressEvent,
+                 Decision, SettingChange, Drift, Throttle, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

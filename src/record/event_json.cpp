@@ -72,16 +72,27 @@ GpuUuid gpu_from(const json& j) {
   return GpuUuid(j.at("gpu").get<std::string>());
 }
 
+json identity_json(const GpuIdentity& gpu) {
+  json j = {{"uuid", gpu.uuid.text()},
+            {"name", gpu.name},
+            {"pci", gpu.pci.text()},
+            {"driver", gpu.driver_version}};
+  if (gpu.index) j["index"] = *gpu.index;
+  return j;
+}
+GpuIdentity identity_from(const json& j) {
+  GpuIdentity gpu;
+  gpu.uuid = GpuUuid(j.at("uuid").get<std::string>());
+  gpu.name = j.at("name").get<std::string>();
+  gpu.pci = PciAddress(j.at("pci").get<std::string>());
+  gpu.driver_version = j.at("driver").get<std::string>();
+  if (j.contains("index")) gpu.index = integer_from<int>(j, "index");
+  return gpu;
+}
+
 json body_json(const RunStart& e) {
   json gpus = json::array();
-  for (const GpuIdentity& gpu : e.gpus) {
-    json g = {{"uuid", gpu.uuid.text()},
-              {"name", gpu.name},
-              {"pci", gpu.pci.text()},
-              {"driver", gpu.driver_version}};
-    if (gpu.index) g["index"] = *gpu.index;
-    gpus.push_back(std::move(g));
-  }
+  for (const GpuIdentity& gpu : e.gpus) gpus.push_back(identity_json(gpu));
   return {{"type", "run_start"},    {"run", e.run.text()},  {"unix_time", e.unix_time},
           {"program", e.program},   {"command", e.command}, {"environment", e.environment},
           {"gpus", std::move(gpus)}};
@@ -92,15 +103,16 @@ void read_body(const json& j, RunStart& e) {
   e.program = j.at("program").get<std::string>();
   e.command = j.at("command").get<std::vector<std::string>>();
   e.environment = j.at("environment").get<std::map<std::string, std::string>>();
-  for (const json& g : j.at("gpus")) {
-    GpuIdentity gpu;
-    gpu.uuid = GpuUuid(g.at("uuid").get<std::string>());
-    gpu.name = g.at("name").get<std::string>();
-    gpu.pci = PciAddress(g.at("pci").get<std::string>());
-    gpu.driver_version = g.at("driver").get<std::string>();
-    if (g.contains("index")) gpu.index = integer_from<int>(g, "index");
-    e.gpus.push_back(std::move(gpu));
-  }
+  for (const json& gpu : j.at("gpus")) e.gpus.push_back(identity_from(gpu));
+}
+
+json body_json(const GpuEvent& e) {
+  json j = identity_json(e.gpu);
+  j["type"] = "gpu";
+  return j;
+}
+void read_body(const json& j, GpuEvent& e) {
+  e.gpu = identity_from(j);
 }
 
 json body_json(const SampleEvent& e) {
@@ -152,6 +164,15 @@ json body_json(const WindowEvent& e) {
   put(j, "power_error", w.power_error);
   put(j, "sm_mhz", w.sm_clock);
   put(j, "mem_mhz", w.memory_clock);
+  put(j, "energy_per_iteration_j", w.energy_per_iteration);
+  put(j, "energy_error", w.energy_error);
+  put(j, "energy_disagreement", w.energy_disagreement);
+  if (e.process) {
+    j["process"] = *e.process;
+    j["phase"] = w.pattern.phase;
+    j["level"] = w.pattern.level;
+    j["gpu_timed"] = w.gpu_timed;
+  }
   if (!w.unusable.empty()) j["unusable"] = w.unusable;
   return j;
 }
@@ -172,7 +193,53 @@ void read_body(const json& j, WindowEvent& e) {
   get(j, "power_error", w.power_error);
   get(j, "sm_mhz", w.sm_clock);
   get(j, "mem_mhz", w.memory_clock);
+  get(j, "energy_per_iteration_j", w.energy_per_iteration);
+  get(j, "energy_error", w.energy_error);
+  get(j, "energy_disagreement", w.energy_disagreement);
+  if (j.contains("process")) {
+    e.process = integer_from<std::int64_t>(j, "process");
+    w.pattern.phase = integer_from<std::uint32_t>(j, "phase");
+    w.pattern.level = integer_from<std::uint32_t>(j, "level");
+    w.gpu_timed = j.at("gpu_timed").get<bool>();
+  }
   get_if(j, "unusable", w.unusable);
+}
+
+json body_json(const ProcessEvent& e) {
+  json j = {{"type", "process"}, {"process", e.process}, {"status", e.status}};
+  if (!e.name.empty()) j["name"] = e.name;
+  if (!e.reason.empty()) j["reason"] = e.reason;
+  if (!e.devices.empty()) j["devices"] = e.devices;
+  return j;
+}
+void read_body(const json& j, ProcessEvent& e) {
+  e.process = integer_from<std::int64_t>(j, "process");
+  e.status = j.at("status").get<std::string>();
+  get_if(j, "name", e.name);
+  get_if(j, "reason", e.reason);
+  get_if(j, "devices", e.devices);
+}
+
+json body_json(const ProgressEvent& e) {
+  json j = {{"type", "progress"}, {"process", e.process}, {"state", e.state}, {"source", e.source}};
+  if (e.phase) {
+    j["phase"] = *e.phase;
+    j["known_phase"] = e.known_phase;
+  }
+  put(j, "launches_per_iteration", e.launches_per_iteration);
+  put(j, "confidence", e.confidence);
+  if (!e.inner_iterations.empty()) j["inner_iterations"] = e.inner_iterations;
+  return j;
+}
+void read_body(const json& j, ProgressEvent& e) {
+  e.process = integer_from<std::int64_t>(j, "process");
+  e.state = j.at("state").get<std::string>();
+  e.source = j.at("source").get<std::string>();
+  if (j.contains("phase")) e.phase = integer_from<std::uint32_t>(j, "phase");
+  get_if(j, "known_phase", e.known_phase);
+  get(j, "launches_per_iteration", e.launches_per_iteration);
+  get(j, "confidence", e.confidence);
+  get_if(j, "inner_iterations", e.inner_iterations);
 }
 
 json body_json(const Decision& e) {
@@ -274,11 +341,12 @@ struct TypeReader {
   EventBody (*read)(const json&);
 };
 constexpr TypeReader kReaders[] = {
-    {"run_start", read_as<RunStart>},    {"sample", read_as<SampleEvent>},
-    {"window", read_as<WindowEvent>},    {"decision", read_as<Decision>},
-    {"setting", read_as<SettingChange>}, {"drift", read_as<Drift>},
-    {"throttle", read_as<Throttle>},     {"error", read_as<ErrorEvent>},
-    {"run_end", read_as<RunEnd>},
+    {"run_start", read_as<RunStart>},   {"gpu", read_as<GpuEvent>},
+    {"sample", read_as<SampleEvent>},   {"window", read_as<WindowEvent>},
+    {"process", read_as<ProcessEvent>}, {"progress", read_as<ProgressEvent>},
+    {"decision", read_as<Decision>},    {"setting", read_as<SettingChange>},
+    {"drift", read_as<Drift>},          {"throttle", read_as<Throttle>},
+    {"error", read_as<ErrorEvent>},     {"run_end", read_as<RunEnd>},
 };
 
 Error broken(const std::string& what) {

@@ -48,13 +48,26 @@ inline std::vector<Event> example_events() {
   window.throttled_share = 0.25;
   window.aborted = true;
   window.unusable = "throttled";
+  Window observed = window;
+  observed.pattern = PatternId{2, 0};
+  observed.energy_per_iteration = Joules(25);
+  observed.energy_error = 0.005;
+  observed.energy_disagreement = -0.01;
+  observed.gpu_timed = true;
   const std::vector<EventBody> bodies = {
       start,
       RunStart{},
+      GpuEvent{start.gpus.front()},
+      GpuEvent{},
       SampleEvent{gpu, sample},
       SampleEvent{gpu, {}},
       WindowEvent{gpu, window},
       WindowEvent{gpu, {}},
+      WindowEvent{gpu, observed, 4242},
+      ProcessEvent{4242, "python", "no_cupti", "no libcupti.so was found", {0, 1}},
+      ProcessEvent{4242, "", "watching", "", {}},
+      ProgressEvent{4242, "locked", "launches", 3, true, 1229.5, 0.97, {8}},
+      ProgressEvent{4242, "searching", "none", {}, false, {}, {}, {}},
       Decision{gpu, "hypermile", setting, "least energy within 5 %", 0.97, {{"saved", 0.18}}},
       Decision{gpu, "default", {}, "", std::nullopt, {}},
       SettingChange{gpu, setting, true, "", Mhz(1410), Mhz(2201), Watts(300)},

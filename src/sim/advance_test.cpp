@@ -245,8 +245,9 @@ TEST(Advance, LaunchesComeInOrderAndAsManyAsTheLoadSays) {
   const GpuPhysics gpu = typical(sheet_of("h200").physics);
   const Load load = workload_of("resnet50").load;
   struct Sink final : LaunchSink {
-    void launch(double time_s, std::uint32_t kernel) override {
+    void launch(double time_s, double gpu_s, std::uint32_t kernel) override {
       EXPECT_GE(time_s, last);
+      EXPECT_GE(gpu_s, time_s);
       last = time_s;
       ++count;
       highest = std::max(highest, kernel);
@@ -260,7 +261,8 @@ TEST(Advance, LaunchesComeInOrderAndAsManyAsTheLoadSays) {
 
   start_job(state, gpu, load, 20);
   advance(state, gpu, &load, Seconds(20), &seen);
-  for (const FinishedUnit& unit : seen.units) emit_launches(unit, load, sink);
+  LaunchEmitter emitter(load);
+  for (const FinishedUnit& unit : seen.units) emitter.emit(unit, sink);
 
   EXPECT_EQ(sink.count, 20U * (175 + 360 + 12));
   EXPECT_EQ(sink.highest, 175U + 360 + 12);

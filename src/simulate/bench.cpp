@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure/window_meter.h"
+#include "simulate/launch_reader.h"
+#include "simulate/tick_reader.h"
 
 namespace hypermile {
 namespace {
 
-constexpr Seconds kPoll = milliseconds(20);
 constexpr Seconds kWatch = Seconds(3);  // at the default before anything is planned
+// Whoever shows no iteration until then is not known. Ticks show all.
+constexpr Seconds kLongestWatch = Seconds(180);
+constexpr int kPatience = 15;  // polls for a step of the energy counter
 constexpr std::size_t kWatchTicks = 9;
 // A pause between two ticks is this much longer than an iteration. Pauses that come several times a
 // Window are part of how the job runs; others end a Window that has enough iterations, or begin it
@@ -19,9 +22,6 @@ constexpr double kPause = 4;
 constexpr double kUsual = 1.0 / 3;  // of a Window as planned
 constexpr double kEnough = 0.25;    // of the iterations asked for
 constexpr int kRestarts = 2;
-constexpr SensorSet kSensors =
-    Sensor::kEnergy | Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
-
 SimGpuOptions gpu_options(const SimulatedJob& job) {
   SimGpuOptions options;
   options.seed = job.seed;
@@ -29,71 +29,91 @@ SimGpuOptions gpu_options(const SimulatedJob& job) {
   return options;
 }
 
-// A Window that is being measured, from a tick to a tick. Samples count once a tick has shown that
-// they lie within an iteration and not within a pause.
+std::unique_ptr<ProgressReader> reader_for(const SimulatedJob& job, SimGpu& gpu) {
+  if (job.progress == ProgressKind::kTicks) return std::make_unique<TickReader>(gpu);
+  return std::make_unique<LaunchReader>(gpu, job.workload.load, job.seed);
+}
+
+Boundary boundary_at(const Tick& tick, double iterations) {
+  Boundary boundary;
+  boundary.time = tick.time;
+  boundary.launch = tick.launch;
+  boundary.gpu_time = tick.gpu_time;
+  boundary.iterations = iterations;
+  boundary.confidence = 1;
+  return boundary;
+}
+
+// A Window that is being measured, from a tick to a tick.
 class OpenWindow {
  public:
   OpenWindow(const Setting& setting, const Tick& tick)
-      : meter_(setting, tick.time, static_cast<double>(tick.iteration)),
+      : builder_({.setting = setting,
+                  .first_iteration = static_cast<double>(tick.iteration),
+                  .pauses_belong = true}),
         first_(tick),
-        last_(tick) {}
+        last_(tick) {
+    builder_.add(boundary_at(tick, 1));
+  }
 
+  WindowBuilder& builder() { return builder_; }
   double iterations() const { return static_cast<double>(last_.iteration - first_.iteration); }
   const Tick& last() const { return last_; }
 
-  void add(const Sample& sample) { pending_.push_back(sample); }
   void extend(const Tick& tick) {
-    for (const Sample& sample : pending_) meter_.add(sample);
-    pending_.clear();
-    intervals_s_.push_back((tick.time - last_.time).value());
+    builder_.add(boundary_at(tick, static_cast<double>(tick.iteration - last_.iteration)));
     last_ = tick;
   }
   bool too_slow(const Step& step) const {
     return step.abort_above && iterations() >= step.abort_after &&
            (last_.time - first_.time) / iterations() > *step.abort_above;
   }
-  Window close() const {
-    Window window = meter_.close(last_.time, static_cast<double>(last_.iteration));
-    if (const double error = relative_error(intervals_s_); error > 0) window.time_error = error;
-    return window;
-  }
 
  private:
-  WindowMeter meter_;
+  WindowBuilder builder_;
   Tick first_;
   Tick last_;
-  std::vector<Sample> pending_;
-  std::vector<double> intervals_s_;
 };
 
 }  // namespace
 
 Bench::Bench(const SimulatedJob& job)
-    : job_(job), clock_(job.unix_time), gpu_(job.sheet, clock_, gpu_options(job)), ticks_(gpu_) {}
+    : job_(job),
+      clock_(job.unix_time),
+      gpu_(job.sheet, clock_, gpu_options(job)),
+      progress_(reader_for(job, gpu_)),
+      sampler_(gpu_, clock_) {}
 
 Result<void> Bench::start() {
   gpu_.start(job_.workload, job_.iterations);
   begin_ = clock_.now();
   last_ = begin_;
-  ASSIGN_OR_RETURN(const Sample sample, gpu_.read(kSensors));
+  ASSIGN_OR_RETURN(const Sample sample, gpu_.read(Sensor::kEnergy));
   first_energy_ = sample.energy;
   return {};
 }
 
 Result<WindowPlan> Bench::watch() {
   std::vector<double> intervals_s;
+  std::optional<Tick> first_tick;
   std::optional<Tick> last_tick;
   double clock_sum = 0;
   int clocks_seen = 0;
+  double iterations = 0;
   while (gpu_.running() && (elapsed() < kWatch || intervals_s.size() < kWatchTicks)) {
-    ASSIGN_OR_RETURN(const Sample sample, poll());
-    if (sample.sm_clock) {
-      clock_sum += sample.sm_clock->value();
+    if (!last_tick && elapsed() > kLongestWatch) {
+      return Error{ErrorCode::kNotReady, "no iterations were found in the job's launches"};
+    }
+    ASSIGN_OR_RETURN(const SamplerReading reading, poll());
+    if (reading.sample.sm_clock) {
+      clock_sum += reading.sample.sm_clock->value();
       ++clocks_seen;
     }
-    if (sample.memory_clock) default_values_.memory_clock = sample.memory_clock;
-    for (const Tick& tick : ticks_.take()) {
+    if (reading.sample.memory_clock) default_values_.memory_clock = reading.sample.memory_clock;
+    iterations = gpu_.iterations();
+    for (const Tick& tick : progress_->take()) {
       if (last_tick) intervals_s.push_back((tick.time - last_tick->time).value());
+      if (!first_tick) first_tick = tick;
       last_tick = tick;
     }
   }
@@ -101,10 +121,22 @@ Result<WindowPlan> Bench::watch() {
     return Error{ErrorCode::kUsage, "the job ends before it can be measured",
                  "give it more --iterations"};
   }
+  const auto counted = static_cast<double>(last_tick->iteration - first_tick->iteration);
+  const double share = (last_tick->time - first_tick->time) / elapsed();
+  if (iterations * share > 1) counted_per_iteration_ = counted / (iterations * share);
   if (clocks_seen > 0) default_values_.sm_clock = Mhz(clock_sum / clocks_seen);
   default_values_.power_limit = gpu_.capabilities().default_power_limit;
   plan_ = plan_windows(intervals_s);
   return plan_;
+}
+
+Result<void> Bench::finish(const std::stop_token& stop) {
+  while (gpu_.running() && !stop.stop_requested()) {
+    clock_.advance(Seconds(1));
+    last_ = clock_.now();
+    progress_->take();
+  }
+  return {};
 }
 
 Result<void> Bench::change_to(const Setting& setting) {
@@ -119,43 +151,59 @@ Result<void> Bench::change_to(const Setting& setting) {
 
 Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step& step) {
   const double wanted = std::isfinite(step.iterations) ? std::max(1.0, step.iterations) : 1;
+  const Instant begin = clock_.now();
   int restarts = 0;
   std::optional<OpenWindow> open;
-  ticks_.take();  // those of before
+  progress_->take();  // those of before
+  sampler_.want_counter();
   while (gpu_.running()) {
-    ASSIGN_OR_RETURN(const Sample sample, poll());
-    for (const Tick& tick : ticks_.take()) {
+    ASSIGN_OR_RETURN(const SamplerReading reading, poll());
+    if (open) open->builder().add(reading);
+    for (const Tick& tick : progress_->take()) {
+      if (tick.time < begin) continue;  // of before, told late
       if (!open) {
         open.emplace(setting, tick);
       } else if (cuts(open->last(), tick)) {
         const bool enough = open->iterations() >= kEnough * wanted || ++restarts > kRestarts;
-        if (enough && open->iterations() > 0) return std::optional(open->close());
+        if (enough && open->iterations() > 0) {
+          ASSIGN_OR_RETURN(Window window, close(open->builder()));
+          return std::optional(std::move(window));
+        }
         open.emplace(setting, tick);
       } else {
         open->extend(tick);
         const bool whole = open->iterations() >= wanted;
         if (!whole && !open->too_slow(step)) continue;
-        Window window = open->close();
+        ASSIGN_OR_RETURN(Window window, close(open->builder()));
         window.aborted = !whole;
         return std::optional(std::move(window));
       }
     }
-    if (open) open->add(sample);
+    if (open && open->builder().wants_counter()) sampler_.want_counter();
   }
   return std::optional<Window>();
 }
 
-std::optional<Joules> Bench::energy() const {
-  if (!first_energy_ || !last_energy_) return std::nullopt;
-  return *last_energy_ - *first_energy_;
+Result<Window> Bench::close(WindowBuilder& builder) {
+  for (int i = 0; i < kPatience && gpu_.running() && builder.wants_counter(); ++i) {
+    sampler_.want_counter();
+    ASSIGN_OR_RETURN(const SamplerReading reading, poll());
+    builder.add(reading);
+  }
+  return builder.close();
 }
 
-Result<Sample> Bench::poll() {
-  clock_.advance(kPoll);
-  ASSIGN_OR_RETURN(Sample sample, gpu_.read(kSensors));
+std::optional<Joules> Bench::energy() {
+  const auto sample = gpu_.read(Sensor::kEnergy);
+  if (!first_energy_ || !sample || !sample->energy) return std::nullopt;
+  return *sample->energy - *first_energy_;
+}
+
+Result<SamplerReading> Bench::poll() {
+  clock_.sleep_until(sampler_.due());
+  Result<SamplerReading> reading = sampler_.poll();
   last_ = clock_.now();
-  if (sample.energy) last_energy_ = sample.energy;
-  return sample;
+  return reading;
 }
 
 bool Bench::cuts(const Tick& before, const Tick& after) {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A simulated job on a simulated GPU in virtual time, and what is measured of it: Windows from
-// exact ticks and the GPU's own sensors. Window boundaries are ticks, so a Window holds whole
-// iterations.
+// ticks or detected iterations and the GPU's own sensors, by the same sampler and builder as on a
+// real card. A Window begins and ends with an iteration, so it holds whole ones.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "base/clock.h"
-#include "measure/window.h"
+#include "measure/sampler.h"
+#include "measure/window_builder.h"
 #include "policy/policy.h"
 #include "sim/sim_gpu.h"
+#include "simulate/progress_reader.h"
 #include "simulate/simulated_run.h"
-#include "simulate/tick_reader.h"
 #include "simulate/window_plan.h"
 
 namespace hypermile {
@@ -27,8 +30,14 @@ class Bench {
 
   Result<void> start();
 
-  // Looks on at the default for long enough to plan Windows. kUsage for a job too short for that.
+  // Looks on at the default for long enough to plan Windows. kUsage for a job too short for that;
+  // kNotReady where no iterations are found.
   Result<WindowPlan> watch();
+  // Iterations counted for each of the job's own, as far as watch() saw: more where micro-batches
+  // are what repeats.
+  double counted_per_iteration() const { return counted_per_iteration_; }
+  // Lets the job run on to its end, or until `stop`.
+  Result<void> finish(const std::stop_token& stop);
   // The clocks seen meanwhile.
   const Setting& default_values() const { return default_values_; }
 
@@ -42,21 +51,24 @@ class Bench {
 
   // Of the whole job so far, as the clock and the energy counter say.
   Seconds elapsed() const { return last_ - begin_; }
-  std::optional<Joules> energy() const;
+  std::optional<Joules> energy();
 
  private:
-  Result<Sample> poll();
+  Result<SamplerReading> poll();
+  // Waits for what the Window's last iteration still needs.
+  Result<Window> close(WindowBuilder& builder);
   // Whether the job paused between two ticks in a way that a Window must not contain.
   bool cuts(const Tick& before, const Tick& after);
 
   const SimulatedJob& job_;
   VirtualClock clock_;
   SimGpu gpu_;
-  TickReader ticks_;
+  std::unique_ptr<ProgressReader> progress_;
+  Sampler sampler_;
+  double counted_per_iteration_ = 1;
   Instant begin_;
   Instant last_;
   std::optional<Joules> first_energy_;
-  std::optional<Joules> last_energy_;
   Setting default_values_;
   WindowPlan plan_;
   std::uint64_t last_pause_ = 0;  // the iteration behind it

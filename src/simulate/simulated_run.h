@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One simulated training job under one policy, in virtual time: asks the policy, applies its
-// Setting to the simulated GPU, lets it settle, measures a Window from exact ticks and the GPU's
-// sensors through the same meters as on a real card, and writes all of it to an event log. A plain
+// Setting to the simulated GPU, lets it settle, measures a Window from its progress and the GPU's
+// sensors by the same means as on a real card, and writes all of it to an event log. A plain
 // loop for judging policies; `simulate`, `demo` and the evidence call it.
 //
 // Nothing here depends on real time: equal jobs and policies write equal logs.
@@ -25,6 +25,12 @@
 
 namespace hypermile {
 
+// How the job's progress is seen.
+enum class ProgressKind {
+  kTicks,     // exact, as a framework's callback tells
+  kLaunches,  // found by the launch detector
+};
+
 struct SimulatedJob {
   GpuSheet sheet;
   Workload workload;
@@ -33,6 +39,7 @@ struct SimulatedJob {
   Effects effects = {};
   Objective objective = {};
   std::vector<Knob> knobs = {Knob::kSmClock, Knob::kMemoryClock};
+  ProgressKind progress = ProgressKind::kTicks;
   double unix_time = 0;  // for the log
 };
 

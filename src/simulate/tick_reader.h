@@ -5,24 +5,16 @@
 // iterations, or the oldest are gone (they are then counted, not invented).
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "sim/sim_gpu.h"
+#include "simulate/progress_reader.h"
 
 namespace hypermile {
 
-struct Tick {
-  std::uint64_t iteration = 0;  // number of the training iteration that began
-  Instant time;
-};
-
-class TickReader {
+class TickReader final : public ProgressReader {
  public:
   explicit TickReader(SimGpu& gpu) : gpu_(gpu), seen_(gpu.state().ticks.count) {}
 
-  // Those since the last call, in order.
-  std::vector<Tick> take();
+  std::vector<Tick> take() override;
 
  private:
   SimGpu& gpu_;

@@ -13,7 +13,6 @@ constexpr double kShortestSeconds = 4;   // forty refreshes of the energy counte
 constexpr double kLongestSeconds = 30;   // however much iterations scatter
 constexpr double kWantedError = 0.005;   // of the mean over one Window
 constexpr double kFewestIterations = 4;  // however long they are
-constexpr std::size_t kGroups = 16;
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -39,19 +38,6 @@ WindowPlan plan_windows(std::span<const double> intervals_s) {
   const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
   return {Seconds(median), std::max(kFewestIterations, std::ceil(window_s / median)),
           1 + std::ceil(kSettle.value() / median)};
-}
-
-double relative_error(std::span<const double> intervals_s) {
-  if (intervals_s.size() < 4) return 0;
-  const std::size_t groups = std::min(kGroups, intervals_s.size() / 2);
-  std::vector<double> means;
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t from = g * intervals_s.size() / groups;
-    const std::size_t to = (g + 1) * intervals_s.size() / groups;
-    means.push_back(mean_of(intervals_s.subspan(from, to - from)));
-  }
-  const double mean = mean_of(means);
-  return deviation_of(means, mean) / std::sqrt(static_cast<double>(groups)) / mean;
 }
 
 }  // namespace hypermile

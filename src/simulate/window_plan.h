@@ -22,8 +22,4 @@ inline constexpr Seconds kSettle = Seconds(0.5);
 // `intervals` between ticks, at least one.
 WindowPlan plan_windows(std::span<const double> intervals_s);
 
-// Standard error of the mean interval, relative, from the means of up to 16 groups of neighbours:
-// neighbours are not independent. 0 where there are fewer than four intervals.
-double relative_error(std::span<const double> intervals_s);
-
 }  // namespace hypermile

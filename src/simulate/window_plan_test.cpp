@@ -48,19 +48,5 @@ TEST(WindowPlan, LeavesPausesOutOfTheScatter) {
   EXPECT_NEAR(plan.window_iterations, 40, 1);
 }
 
-TEST(RelativeError, IsThatOfTheMean) {
-  const double error = relative_error(scattered(1, 0.1, 1600));
-
-  EXPECT_NEAR(error, 0.1 / 40, 0.0012);
-  EXPECT_EQ(relative_error(std::vector<double>{1, 2, 3}), 0);
-}
-
-TEST(RelativeError, SeesThatNeighboursAreAlike) {
-  std::vector<double> blocks;
-  for (const double level : {1.0, 1.1, 0.9, 1.05}) blocks.insert(blocks.end(), 400, level);
-
-  EXPECT_GT(relative_error(blocks), 0.015);
-}
-
 }  // namespace
 }  // namespace hypermile

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/evidence/iterations-h200.md from what observe.py brought back.
+
+usage: observe_page.py OUT/iterations.json DATE > docs/evidence/iterations-h200.md
+"""
+import json
+import statistics
+import sys
+
+from observe import HEAD, cell
+
+PAGE = """# Iterations and joules on an H200, against the loops' own books
+
+*Measured on a GPU, read-only.* {date}, one NVIDIA H200, driver 580.159.04, PyTorch 2.11, 16-core host. Every run had
+`HYPERMILE_READ_ONLY=1`, which makes each setter fail before NVML is reached. {loops} loops of real PyTorch ran under
+`hypermile run --observe`, unmodified but for the two that tick or mark NVTX ranges; each kept its own books: every iteration's start on
+the host and, by a CUDA event of its own, on the GPU.
+
+```sh
+python3 benchmarks/h200/observe.py build/bin/hypermile OUT --seconds 14
+python3 benchmarks/h200/observe_page.py OUT/iterations.json DATE > docs/evidence/iterations-h200.md
+```
+
+{table}
+
+*Own count* is all that the loop did, its slow first iterations and everything before a pattern could be known included; *found* is what
+hypermile counted; *known* is the share of the time from the process's first launch (the model is being built then) to its last in which
+iterations were known. The next columns look into each window of about 2 s: by how many iterations its count differs from the books'
+over the same time, and its time per iteration against the books' over the same iterations. A window begins and ends at the
+kernel that the detector chose, the books at the loop's own first line, so where iterations differ from one another (lengths, stalls) the
+two intervals are not quite the same work. *Counter against power samples* is the energy counter against the integral of the card's
+own 20 ms power buffer.
+
+{verdicts}
+
+{details}
+"""
+
+
+def share(values, bound):
+    return f"{sum(abs(v) <= bound for v in values)} of {len(values)}"
+
+
+def verdicts(rows):
+    period = [e for row in rows for e in row["period_errors_gpu"]]
+    energy = [e for row in rows for e in row["energy_disagreements"]]
+    counts = [c for row in rows for c in row["count_errors"]]
+    lines = ["| aim | met by | median | worst |", "| --- | --- | --- | --- |"]
+    for name, values, bound, scale in (
+            ("count of a window equal to the books' ± 1", counts, 1, 1),
+            ("period from GPU events within 0.2 % over 2 s", period, 0.002, 100),
+            ("energy counter within 3 % of integrated power", energy, 0.03, 100)):
+        if values:
+            unit = " %" if scale == 100 else ""
+            lines.append(f"| {name} | {share(values, bound)} windows | {scale * statistics.median(map(abs, values)):.3g}{unit} | "
+                         f"{scale * max(map(abs, values)):.3g}{unit} |")
+    return "\n".join(lines)
+
+
+def details(rows):
+    lines = ["## What hypermile noted", ""]
+    for row in rows:
+        said = [f"{len(row['found_phases'])} phases found, {len({p['name'] for p in row['own_phases']})} made"] if row["own_phases"] else []
+        if row["own_micro_batches"] > 1:
+            said.append(f"{row['own_micro_batches']} micro-batches made, {row['found_micro_batches'] or 0:.0f} found")
+        said += [f"other levels: every {p['outer']} iterations" for p in row["found_phases"] if p.get("outer")]
+        if "kernels_profiled_per_iteration" in row:
+            said.append(f"torch.profiler saw {row['kernels_profiled_per_iteration']:.0f} kernels an iteration")
+        said += row["notes"]
+        said += sorted(set(row["unusable"]))
+        if row["launches_lost"]:
+            said.append(f"{row['launches_lost']} launches lost")
+        if said:
+            lines.append(f"- `{row['loop']}`: " + "; ".join(said))
+    return "\n".join(lines)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        rows = json.load(file)
+    table = "\n".join("| " + " | ".join(line) + " |" for line in [HEAD, ["---"] * len(HEAD), *map(cell, rows)])
+    print(PAGE.format(date=sys.argv[2], loops=len({row["loop"] for row in rows}), table=table, verdicts=verdicts(rows),
+                      details=details(rows)).rstrip())
+
+
+main()

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a GPU's sensors as often as they are worth it. Cheap ones (power, clocks, reasons:
+// microseconds) at every poll. The energy counter costs 3 ms a read on an H200 and moves every
+// 100 ms: it is read at every poll until its rhythm is known, and from then on now and then, well
+// between two steps, which tells the energy at the earlier step exactly (counter_clock.h). The
+// card's own buffer of power samples is drained now and then.
+//
+// `monitor`, `run` and `simulate` poll through it. Fails as Gpu::read() does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/gpu.h"
+#include "measure/counter_clock.h"
+
+namespace hypermile {
+
+struct SamplerOptions {
+  SensorSet cheap = Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
+  Seconds period = milliseconds(20);           // between two polls
+  Seconds counter_period = milliseconds(500);  // between two reads of the counter, once it is known
+  Seconds drain_period = Seconds(1);           // of the power buffer; 0: never
+};
+
+struct SamplerReading {
+  Sample sample;                    // cheap sensors now, and the counter where it was read
+  std::optional<CounterStep> step;  // of the counter, newly known
+  std::vector<TimedPower> history;  // newly drained, oldest first; mostly empty
+  bool counter_stands_still = false;
+};
+
+class Sampler {
+ public:
+  // `gpu` and `clock` must outlive it.
+  Sampler(Gpu& gpu, Clock& clock, const SamplerOptions& options = {});
+
+  // When poll() should be called next.
+  Instant due() const { return due_; }
+  Result<SamplerReading> poll();
+  // Reads the counter as soon as a read tells something, whatever the plan: a Window begins or
+  // ends.
+  void want_counter() { counter_wanted_ = true; }
+  // Drains the power buffer at the next poll.
+  void want_history() { drained_.reset(); }
+
+  std::uint64_t counter_reads() const { return counter_reads_; }
+  const CounterClock& counter() const { return counter_; }
+
+ private:
+  bool counter_due(Instant now) const;
+  Result<void> drain(Instant now, SamplerReading& reading);
+
+  Gpu& gpu_;
+  Clock& clock_;
+  SamplerOptions options_;
+  Instant due_;
+  CounterClock counter_;
+  std::optional<Instant> counter_read_;  // last
+  bool has_counter_ = true;
+  bool counter_wanted_ = false;
+  std::uint64_t counter_reads_ = 0;
+  std::optional<Instant> drained_;  // last
+  Instant newest_history_;
+  bool has_history_ = true;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpu/fake_gpu.h"
+
+namespace hypermile {
+namespace {
+
+// As an H200: a counter that moves every 100 ms, and a count of what was asked for.
+class SteppingGpu final : public FakeGpu {
+ public:
+  explicit SteppingGpu(const Clock& clock) : FakeGpu(clock), now_(clock) {}
+
+  Result<Sample> read(SensorSet wanted) override {
+    ASSIGN_OR_RETURN(Sample sample, FakeGpu::read(wanted));
+    ++reads;
+    energy_reads += wanted.has(Sensor::kEnergy);
+    sample.energy.reset();
+    const double steps = std::floor((now_.now().since_origin().value() - 0.033) * 10);
+    if (wanted.has(Sensor::kEnergy) && has_counter) sample.energy = Joules(30 * steps + 100);
+    return sample;
+  }
+  Result<std::vector<TimedPower>> power_history(Instant after) override {
+    ++drains;
+    if (history_error) return *history_error;
+    return FakeGpu::power_history(after);
+  }
+
+  int reads = 0;
+  int energy_reads = 0;
+  int drains = 0;
+  bool has_counter = true;
+  std::optional<Error> history_error;
+
+ private:
+  const Clock& now_;
+};
+
+struct SamplerTest : public ::testing::Test {
+  // Polls until `until`; the steps it was told.
+  std::vector<CounterStep> poll_until(double until) {
+    std::vector<CounterStep> steps;
+    for (; sampler.due().since_origin().value() < until;) {
+      clock.sleep_until(sampler.due());
+      const auto reading = sampler.poll();
+      EXPECT_TRUE(reading.ok());
+      if (reading->step) steps.push_back(*reading->step);
+    }
+    return steps;
+  }
+
+  VirtualClock clock;
+  SteppingGpu gpu{clock};
+  Sampler sampler{gpu, clock};
+};
+
+TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterTwice) {
+  poll_until(1);
+  const int learning = gpu.energy_reads;
+  poll_until(61);
+
+  EXPECT_LE(learning, 40);
+  EXPECT_NEAR(gpu.reads, 61 * 50, 2);
+  EXPECT_LE(gpu.energy_reads - learning, 121);
+  EXPECT_GE(gpu.energy_reads - learning, 110);
+  EXPECT_EQ(sampler.counter_reads(), static_cast<std::uint64_t>(gpu.energy_reads));
+}
+
+TEST_F(SamplerTest, EveryReadOfTheCounterTellsAStep) {
+  poll_until(1);
+  const int before = gpu.energy_reads;
+
+  const auto steps = poll_until(21);
+
+  EXPECT_EQ(steps.size(), static_cast<std::size_t>(gpu.energy_reads - before));
+  const Watts mean =
+      (steps.back().energy - steps.front().energy) / (steps.back().time - steps.front().time);
+  EXPECT_NEAR(mean.value(), 300, 0.01);
+}
+
+TEST_F(SamplerTest, ReadsTheCounterAtOnceWhenItIsWanted) {
+  poll_until(2);
+  const int before = gpu.energy_reads;
+
+  sampler.want_counter();
+  poll_until(2.09);
+
+  EXPECT_EQ(gpu.energy_reads, before + 1);
+}
+
+TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
+  gpu.has_counter = false;
+  gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
+
+  poll_until(10);
+
+  EXPECT_EQ(gpu.energy_reads, 1);
+  EXPECT_EQ(gpu.drains, 1);
+}
+
+TEST_F(SamplerTest, GoesOnWhereTheBufferHasNothingYetAndFailsWhereTheGpuIsLost) {
+  gpu.history_error = Error{ErrorCode::kNotReady, "later"};
+  EXPECT_TRUE(sampler.poll().ok());
+
+  gpu.history_error = Error{ErrorCode::kGpuLost, "gone"};
+  sampler.want_history();
+  EXPECT_EQ(sampler.poll().error().code, ErrorCode::kGpuLost);
+}
+
+TEST_F(SamplerTest, APollThatComesLateBringsNoBurstAfterIt) {
+  poll_until(1);
+  clock.advance(Seconds(3));
+
+  ASSERT_TRUE(sampler.poll().ok());
+
+  EXPECT_NEAR((sampler.due() - clock.now()).value(), 0.02, 1e-9);
+}
+
+}  // namespace
+}  // namespace hypermile

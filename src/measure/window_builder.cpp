@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/window_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/slope.h"
+
+namespace hypermile {
+namespace {
+
+// GPU times count where they cover nearly all of the Window and are enough for an error.
+constexpr std::size_t kFewestGpuTimes = 4;
+constexpr double kGpuTimesCover = 0.8;
+// Energy is taken at the counter's steps while an iteration is shorter than this share of one.
+constexpr double kShortIteration = 0.7;
+// From this length on an iteration is worth a read of the counter of its own.
+constexpr Seconds kLongIteration = milliseconds(200);
+// A host runs ahead of its GPU and waits for it now and then: its times alone mean nothing before
+// it did so several times.
+constexpr std::size_t kFewestHostTimes = 24;
+// Relative: no sum of counter steps placed in time is known better.
+constexpr double kFinest = 1e-4;
+
+std::optional<double> at_best(const std::optional<double>& error) {
+  return error ? std::optional(std::hypot(*error, kFinest)) : std::nullopt;
+}
+
+}  // namespace
+
+WindowBuilder::WindowBuilder(WindowTerms terms) : terms_(std::move(terms)) {}
+
+void WindowBuilder::add(const Boundary& boundary) {
+  if (boundary.pattern.phase != terms_.pattern.phase) {
+    ended_ = ended_ || !boundaries_.empty();
+    return;
+  }
+  if (ended_ || boundary.pattern.level != terms_.pattern.level) return;
+  boundaries_.push_back(boundary);
+}
+
+void WindowBuilder::add(const SamplerReading& reading) {
+  samples_.push_back(reading.sample);
+  if (reading.step) steps_.push_back(*reading.step);
+  history_.insert(history_.end(), reading.history.begin(), reading.history.end());
+  if (!ended_ && !boundaries_.empty()) {
+    counter_stands_still_ = counter_stands_still_ || reading.counter_stands_still;
+  }
+}
+
+void WindowBuilder::add(std::span<const GpuProcess> processes) {
+  if (terms_.job_processes.empty()) return;
+  for (const GpuProcess& process : processes) {
+    if (std::ranges::find(terms_.job_processes, process.pid) == terms_.job_processes.end()) {
+      refuse(fmt::format("another process (pid {}) used the GPU", process.pid));
+    }
+  }
+}
+
+void WindowBuilder::refuse(std::string reason) {
+  if (refusal_.empty()) refusal_ = std::move(reason);
+}
+
+double WindowBuilder::iterations() const {
+  double sum = 0;
+  for (std::size_t i = 1; i < boundaries_.size(); ++i) sum += boundaries_[i].iterations;
+  return sum;
+}
+
+Seconds WindowBuilder::span() const {
+  if (boundaries_.empty()) return Seconds(0);
+  return boundaries_.back().time - boundaries_.front().time;
+}
+
+std::optional<Instant> WindowBuilder::first() const {
+  return boundaries_.empty() ? std::nullopt : std::optional(boundaries_.front().time);
+}
+
+bool WindowBuilder::wants_counter() const {
+  if (boundaries_.empty() || ended_) return false;
+  const Instant newest = boundaries_.back().time;
+  if (!steps_.empty() && steps_.back().time > newest) return false;
+  return boundaries_.size() == 1 ||
+         newest - boundaries_[boundaries_.size() - 2].time >= kLongIteration;
+}
+
+std::vector<WindowBuilder::Crossing> WindowBuilder::crossings(bool& gpu_timed) const {
+  std::vector<Crossing> host;
+  std::vector<Crossing> gpu;
+  // A launch comes before its work: where the host is least ahead of the GPU the two axes meet.
+  std::optional<Seconds> offset;
+  double iteration = 0;
+  for (std::size_t i = 0; i < boundaries_.size(); ++i) {
+    const Boundary& boundary = boundaries_[i];
+    if (i > 0) iteration += boundary.iterations;
+    host.push_back({iteration, boundary.time});
+    if (!boundary.gpu_time) continue;
+    gpu.push_back({iteration, Instant() + *boundary.gpu_time});
+    const Seconds ahead = boundary.time.since_origin() - *boundary.gpu_time;
+    offset = offset ? std::max(*offset, ahead) : ahead;
+  }
+  gpu_timed = gpu.size() >= kFewestGpuTimes &&
+              gpu.back().iteration - gpu.front().iteration >= kGpuTimesCover * iteration;
+  if (!gpu_timed) return host;
+  for (Crossing& crossing : gpu) crossing.time = crossing.time + *offset;
+  return gpu;
+}
+
+Window WindowBuilder::close() const {
+  Window window;
+  window.setting = terms_.setting;
+  window.pattern = terms_.pattern;
+  window.first_iteration = terms_.first_iteration;
+  window.iterations = iterations();
+  window.duration = span();
+  window.unusable = refusal_;
+  const auto object = [&](std::string reason) {
+    if (window.unusable.empty()) window.unusable = std::move(reason);
+  };
+  if (boundaries_.size() < 2 || !(window.duration > Seconds(0))) {
+    if (!boundaries_.empty()) window.begin = boundaries_.front().time;
+    object("the job made no iteration");
+    return window;
+  }
+  window.begin = boundaries_.front().time;
+  const std::vector<Crossing> crossed = crossings(window.gpu_timed);
+  object(too_short(window));
+  measure_time(crossed, window);
+  measure_energy(crossed, window);
+
+  const WindowSensors sensors = sensors_within(window.begin, boundaries_.back().time);
+  window.sm_clock = sensors.sm_clock;
+  window.memory_clock = sensors.memory_clock;
+  window.throttled_share = sensors.throttled_share;
+  object(sensors_object(terms_.setting, sensors));
+  if (!terms_.pauses_belong) object(pauses());
+  if (counter_stands_still_) object("the energy counter stands still");
+  if (!window.time_per_iteration) object("the Boundaries do not move on in time");
+  if (!window.power) object("power is not known");
+  return window;
+}
+
+std::string WindowBuilder::too_short(const Window& window) const {
+  const bool launches_alone = !window.gpu_timed && boundaries_.front().launch > 0;
+  const bool few = launches_alone && boundaries_.size() < kFewestHostTimes;
+  if (!few && window.iterations >= terms_.fewest_iterations && window.duration >= terms_.shortest) {
+    return {};
+  }
+  return fmt::format("too short: {:.0f} iterations in {:.2f} s{}{}", window.iterations,
+                     window.duration.value(), few ? " on the host's clock alone" : "",
+                     ended_ ? " before the phase changed" : "");
+}
+
+std::string WindowBuilder::pauses() const {
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < boundaries_.size(); ++i) {
+    intervals.push_back((boundaries_[i].time - boundaries_[i - 1].time).value());
+  }
+  return pause_objects(intervals);
+}
+
+void WindowBuilder::measure_time(std::span<const Crossing> crossed, Window& window) const {
+  std::vector<SlopePoint> points;
+  for (const Crossing& crossing : crossed) {
+    points.push_back({crossing.iteration, (crossing.time - crossed.front().time).value()});
+  }
+  const auto slope = estimate_slope(points);
+  if (!slope) return;
+  window.time_per_iteration = Seconds(slope->value);
+  window.time_error = slope->error;
+}
+
+EnergyCurve WindowBuilder::energy_curve() const {
+  std::vector<TimedPower> readings;
+  for (const Sample& sample : samples_) {
+    const auto& power = sample.power_instant ? sample.power_instant : sample.power_average;
+    if (power) readings.push_back({sample.time, *power});
+  }
+  return EnergyCurve(steps_, history_, readings);
+}
+
+void WindowBuilder::measure_energy(std::span<const Crossing> crossed, Window& window) const {
+  const EnergyCurve curve = energy_curve();
+  const Instant begin = crossed.front().time;
+  const Instant end = crossed.back().time;
+  std::vector<SlopePoint> over_time;
+  std::vector<SlopePoint> over_iterations;
+  auto crossing = crossed.begin();
+  for (const CounterStep& knot : curve.knots()) {
+    if (knot.time < begin || knot.time > end) continue;
+    over_time.push_back({(knot.time - begin).value(), knot.energy.value()});
+    while (crossing + 2 < crossed.end() && (crossing + 1)->time < knot.time) ++crossing;
+    const Crossing& next = *(crossing + 1);
+    const double share = (knot.time - crossing->time) / (next.time - crossing->time);
+    over_iterations.push_back({crossing->iteration + share * (next.iteration - crossing->iteration),
+                               knot.energy.value()});
+  }
+  const double knots = static_cast<double>(over_time.size());
+  const Seconds each = (end - begin) / std::max(1.0, crossed.back().iteration);
+  if (knots < 4 || each > kShortIteration * (end - begin) / knots) {
+    over_iterations.clear();
+    over_time.clear();
+    for (const Crossing& one : crossed) {
+      if (const auto energy = curve.at(one.time)) {
+        over_time.push_back({(one.time - begin).value(), energy->value()});
+        over_iterations.push_back({one.iteration, energy->value()});
+      }
+    }
+  }
+  if (const auto power = estimate_slope(over_time)) {
+    window.power = Watts(power->value);
+    window.power_error = at_best(power->error);
+  }
+  if (const auto joules = estimate_slope(over_iterations)) {
+    window.energy_per_iteration = Joules(joules->value);
+    window.energy_error = at_best(joules->error);
+    window.energy = *window.energy_per_iteration * window.iterations;
+  }
+  if (over_time.size() >= 2) {
+    window.energy_disagreement = curve.disagreement(begin + Seconds(over_time.front().x),
+                                                    begin + Seconds(over_time.back().x));
+  }
+}
+
+WindowSensors WindowBuilder::sensors_within(Instant from, Instant to) const {
+  std::vector<Sample> within;
+  std::ranges::copy_if(samples_, std::back_inserter(within), [&](const Sample& sample) {
+    return sample.time >= from && sample.time <= to;
+  });
+  return summarize(within);
+}
+
+}  // namespace hypermile

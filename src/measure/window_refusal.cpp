@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/window_refusal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr std::uint64_t kSlowed = EventReasons::kHardwareSlowdown | EventReasons::kSyncBoost |
+                                  EventReasons::kSoftwareThermal | EventReasons::kHardwareThermal |
+                                  EventReasons::kPowerBrake;
+constexpr double kMostSlowed = 0.1;
+constexpr double kHardlyUsed = 0.05;  // utilisation
+constexpr double kMostIdle = 0.5;
+constexpr double kAbove = 0.015;  // a ceiling that is passed does not act; one step of slack
+constexpr double kBelow = 0.03;
+constexpr double kMemoryOff = 0.02;
+constexpr double kPauseFactor = 8;  // against the median interval
+constexpr double kPauseShare = 0.05;
+constexpr std::size_t kFewPauses = 2;
+
+class Mean {
+ public:
+  void add(double value) {
+    sum_ += value;
+    ++count_;
+  }
+  std::optional<double> value() const {
+    return count_ > 0 ? std::optional(sum_ / count_) : std::nullopt;
+  }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+
+std::optional<Mhz> clock_of(const Mean& mean) {
+  const auto value = mean.value();
+  return value ? std::optional(Mhz(*value)) : std::nullopt;
+}
+
+std::string not_reached(const char* knob, Mhz asked, Mhz seen) {
+  return fmt::format("{} clock not reached: asked for {:.0f} MHz, saw {:.0f}", knob, asked.value(),
+                     seen.value());
+}
+
+std::string clock_object(const Setting& setting, const WindowSensors& sensors) {
+  if (setting.sm_clock && sensors.sm_clock) {
+    const double ratio = *sensors.sm_clock / *setting.sm_clock;
+    // Below its ceiling for a reason that the card gives is how this Setting works here.
+    const bool explained = sensors.throttled_share > 0.05;
+    if (ratio > 1 + kAbove || (ratio < 1 - kBelow && !explained)) {
+      return not_reached("SM", *setting.sm_clock, *sensors.sm_clock);
+    }
+  }
+  if (setting.memory_clock && sensors.memory_clock) {
+    const double ratio = *sensors.memory_clock / *setting.memory_clock;
+    if (std::abs(ratio - 1) > kMemoryOff) {
+      return not_reached("memory", *setting.memory_clock, *sensors.memory_clock);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+WindowSensors summarize(std::span<const Sample> samples) {
+  Mean sm;
+  Mean memory;
+  Mean throttled;
+  Mean slowed;
+  Mean idle;
+  for (const Sample& sample : samples) {
+    if (sample.sm_clock) sm.add(sample.sm_clock->value());
+    if (sample.memory_clock) memory.add(sample.memory_clock->value());
+    if (sample.reasons) {
+      throttled.add(sample.reasons->throttled() ? 1 : 0);
+      slowed.add((sample.reasons->bits & kSlowed) != 0 ? 1 : 0);
+    }
+    if (sample.gpu_utilization) idle.add(*sample.gpu_utilization < kHardlyUsed ? 1 : 0);
+  }
+  return {clock_of(sm), clock_of(memory), throttled.value().value_or(0), slowed.value().value_or(0),
+          idle.value()};
+}
+
+std::string sensors_object(const Setting& setting, const WindowSensors& sensors) {
+  if (sensors.slowed_share > kMostSlowed) {
+    return fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
+                       sensors.slowed_share * 100);
+  }
+  if (sensors.idle_share.value_or(0) > kMostIdle) {
+    return fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
+                       *sensors.idle_share * 100);
+  }
+  return clock_object(setting, sensors);
+}
+
+std::string pause_objects(std::span<const double> intervals_s) {
+  if (intervals_s.size() < 4) return {};
+  std::vector<double> sorted(intervals_s.begin(), intervals_s.end());
+  std::ranges::sort(sorted);
+  const double median = sorted[sorted.size() / 2];
+  const auto pauses = std::ranges::upper_bound(sorted, kPauseFactor * median);
+  double paused = 0;
+  double sum = 0;
+  for (auto it = sorted.begin(); it != sorted.end(); ++it) {
+    sum += *it;
+    if (it >= pauses) paused += *it;
+  }
+  const auto count = static_cast<std::size_t>(sorted.end() - pauses);
+  if (count == 0 || count > kFewPauses || paused < kPauseShare * sum) return {};
+  return fmt::format("the job paused for {:.1f} s of {:.1f} s", paused, sum);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a Window must not be used for a decision: what its sensors say against it. WindowBuilder
+// asks; the text goes to Window::unusable and from there to people and the event log.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "gpu/setting.h"
+
+namespace hypermile {
+
+// Of the Samples within a Window.
+struct WindowSensors {
+  std::optional<Mhz> sm_clock;      // mean
+  std::optional<Mhz> memory_clock;  // mean
+  double throttled_share = 0;       // any reason but the job and our own request
+  // Held down by heat or by the hardware: what a Setting does then says nothing of what it does.
+  // A power cap is not in it: it belongs to how a Setting works on this card.
+  double slowed_share = 0;
+  std::optional<double> idle_share;  // Samples in which the GPU had next to nothing to do
+};
+
+WindowSensors summarize(std::span<const Sample> samples);
+
+// Empty where nothing is wrong.
+std::string sensors_object(const Setting& setting, const WindowSensors& sensors);
+
+// Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
+// make it unlike the others; pauses that come all the time are how the job runs.
+std::string pause_objects(std::span<const double> intervals_s);
+
+}  // namespace hypermile

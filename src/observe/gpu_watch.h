@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One GPU that the job uses: opened without holding up the loop, polled through a Sampler, its
+// readings kept for as long as a Window may still ask for them. A GPU that fails is retried after a
+// pause, and what it said is remembered.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "gpu/gpu.h"
+#include "measure/sampler.h"
+
+namespace hypermile {
+
+// What a process of the job calls a GPU: CUDA's number among those visible to it.
+struct DeviceName {
+  std::optional<std::string> visible;  // CUDA_VISIBLE_DEVICES of the process, where it is set
+  std::uint32_t device = 0;
+  auto operator<=>(const DeviceName&) const = default;
+};
+
+// Opens it without blocking: NVML may take seconds. The future is asked now and then.
+using OpenGpu = std::function<std::future<Result<std::shared_ptr<Gpu>>>(const DeviceName&)>;
+
+class GpuWatch {
+ public:
+  // `clock` must outlive it.
+  GpuWatch(DeviceName name, const OpenGpu& open, Clock& clock, const SamplerOptions& options);
+
+  // What was read now, if anything was due.
+  std::optional<SamplerReading> poll(Instant now);
+  // The same with everything that a last reading can tell, due or not.
+  std::optional<SamplerReading> poll_last(Instant now);
+  Instant due() const;
+
+  const DeviceName& name() const { return name_; }
+  bool opened() const { return sampler_ != nullptr; }
+  const GpuIdentity& identity() const { return gpu_->identity(); }  // once opened
+  Gpu& gpu() { return *gpu_; }                                      // likewise
+  // Readings of the last seconds.
+  const std::deque<SamplerReading>& recent() const { return recent_; }
+  const std::optional<Error>& problem() const { return problem_; }  // the last one
+
+  // From the first reading of the energy counter to the last.
+  std::optional<Joules> energy() const;
+
+ private:
+  void take_opened();
+  std::optional<SamplerReading> read(Instant now);
+  void remember(const SamplerReading& reading, Instant now);
+
+  DeviceName name_;
+  std::future<Result<std::shared_ptr<Gpu>>> opening_;
+  Clock& clock_;
+  SamplerOptions options_;
+  std::shared_ptr<Gpu> gpu_;
+  std::unique_ptr<Sampler> sampler_;
+  std::deque<SamplerReading> recent_;
+  std::optional<Instant> try_again_;
+  std::optional<Error> problem_;
+  std::optional<Joules> first_energy_, last_energy_;
+};
+
+}  // namespace hypermile

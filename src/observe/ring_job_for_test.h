@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: a training process in virtual time. It writes the ring that a real one would: launches
+// as a host makes them that runs ahead of its GPU and waits for it now and then, GPU times where
+// the controller asks for events, ticks where it is told to.
+#pragma once
+
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "inject/ring_writer.h"
+
+namespace hypermile {
+
+// One iteration: the kernels it launches, in order, and how long the GPU takes for all of them.
+struct Iteration {
+  std::vector<std::string> kernels;
+  Seconds length;
+};
+
+// `count` kernels that no other prefix shares.
+inline Iteration iteration_of(const std::string& prefix, int count, Seconds length) {
+  Iteration iteration{{}, length};
+  for (int i = 0; i < count; ++i) iteration.kernels.push_back(prefix + std::to_string(i));
+  return iteration;
+}
+
+class RingJob {
+ public:
+  // Where HYPERMILE_RING_DIR says. `begin`: when the GPU starts on the first iteration.
+  explicit RingJob(Instant begin) : gpu_free_(begin) {
+    opened_ = writer_->open(RingSource::kLaunches);
+    if (opened_) writer_->header().status = static_cast<std::uint32_t>(RingStatus::kWatching);
+    if (opened_) writer_->put(ns(begin), pack_b(RecordKind::kContext, 0, 0), 0);
+  }
+
+  // Iterations whose launches all lie before `until`, the host up to `kAhead` iterations ahead.
+  void train_until(Instant until, const std::vector<Iteration>& cycle) {
+    while (true) {
+      const Iteration& next = cycle[done_ % cycle.size()];
+      // The host waited for the GPU before the first of every kAhead, and is fast in between.
+      const std::uint64_t place = done_ % kAhead;
+      if (place == 0) block_ = gpu_free_;
+      const Instant host = block_ + next.length * (0.1 * static_cast<double>(place));
+      if (host + next.length * 0.1 > until) return;
+      launch_all(next, host);
+      deliver_gpu_times(until);
+    }
+  }
+  // The host does nothing.
+  void pause_until(Instant until) { gpu_free_ = std::max(gpu_free_, until); }
+  void tick(Instant time, const char* phase) {
+    if (!ticks_) {
+      ticks_ = std::make_unique<RingWriter>();
+      ticks_->open(RingSource::kTicks);
+    }
+    const std::uint32_t name = phase != nullptr ? ticks_->intern(phase) : kNoName;
+    ticks_->put(ns(time), pack_b(RecordKind::kTick, 0, name), 0);
+  }
+  void deliver_gpu_times(Instant now) {
+    for (const Pending& each : pending_) {
+      if (each.gpu > now) continue;
+      writer_->put(each.launch, pack_b(RecordKind::kGpuTime, 1, 0),
+                   std::bit_cast<std::uint64_t>(each.gpu.since_origin().value()));
+    }
+    std::erase_if(pending_, [&](const Pending& each) { return each.gpu <= now; });
+  }
+
+  std::uint64_t iterations() const { return done_; }
+  RingWriter& writer() { return *writer_; }
+
+  static constexpr std::uint64_t kAhead = 10;
+
+ private:
+  struct Pending {
+    std::uint64_t launch;
+    Instant gpu;
+  };
+
+  static std::uint64_t ns(Instant time) { return static_cast<std::uint64_t>(time.nanoseconds()); }
+
+  void launch_all(const Iteration& next, Instant host) {
+    const auto count = static_cast<double>(next.kernels.size());
+    double i = 0;
+    for (const std::string& name : next.kernels) {
+      const std::uint32_t kernel = writer_->intern(name.c_str());
+      const Instant at = host + next.length * (0.1 * i / count);
+      const std::uint64_t number = writer_->put(ns(at), pack_b(RecordKind::kLaunch, 0, kernel), 8);
+      const RingControl& control = writer_->control();
+      const bool anchor = control.events_wanted != 0 && control.kernel == kernel &&
+                          (control.previous == kNoName || control.previous == previous_);
+      if (anchor && at - last_event_ >= milliseconds(50)) {
+        pending_.push_back({number, gpu_free_ + next.length * (i / count)});
+        last_event_ = at;
+      }
+      previous_ = kernel;
+      i += 1;
+    }
+    gpu_free_ = gpu_free_ + next.length;
+    ++done_;
+  }
+
+  std::unique_ptr<RingWriter> writer_ = std::make_unique<RingWriter>();
+  std::unique_ptr<RingWriter> ticks_;
+  bool opened_ = false;
+  Instant gpu_free_, block_, last_event_;
+  std::uint32_t previous_ = kNoName;
+  std::uint64_t done_ = 0;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace hypermile {
+namespace {
+
+constexpr Seconds kLookForStrangers = Seconds(2);
+constexpr Seconds kShow = Seconds(1);
+constexpr Seconds kLogSample = Seconds(1);
+
+std::string_view status_text(RingStatus status) {
+  switch (status) {
+    case RingStatus::kStarting:
+      return "starting";
+    case RingStatus::kWatching:
+      return "watching";
+    case RingStatus::kNoCupti:
+      return "no_cupti";
+    case RingStatus::kCuptiFailed:
+      return "cupti_failed";
+    case RingStatus::kOtherProfiler:
+      return "other_profiler";
+    case RingStatus::kHandedOver:
+      return "handed_over";
+    case RingStatus::kEnded:
+      return "ended";
+  }
+  return "starting";
+}
+
+}  // namespace
+
+Session::Session(SessionParts parts, const SessionOptions& options)
+    : parts_(std::move(parts)),
+      options_(options),
+      progress_(parts_.folder, *this, options.delays) {}
+
+Session::~Session() = default;
+
+void Session::run(const std::stop_token& ended) {
+  // Whatever goes wrong in here is ours alone: the job is left running and its end awaited.
+  try {
+    while (!ended.stop_requested()) parts_.clock.sleep_until(step(), ended);
+    finish();
+  } catch (const std::exception& problem) {
+    complain(fmt::format("observing stopped: {}; the job goes on", problem.what()));
+  }
+}
+
+Instant Session::step() {
+  const Instant now = parts_.clock.now();
+  progress_.step(now);
+  follow_processes();
+  poll_gpus(now);
+  look_for_strangers(now);
+  if (parts_.show && (!shown_ || now - *shown_ >= kShow)) {
+    shown_ = now;
+    parts_.show(progress_, book_);
+  }
+  Instant next = now + options_.step;
+  for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
+  return next;
+}
+
+void Session::finish() {
+  const Instant now = parts_.clock.now();
+  for (const auto& [name, gpu] : gpus_) {
+    if (const auto reading = gpu->poll_last(now)) take(*gpu, *reading);
+  }
+  progress_.finish(now);
+  follow_processes();
+  for (Pair& pair : pairs_) pair.maker->close();
+}
+
+RunSummary Session::summary() const {
+  std::vector<const GpuWatch*> gpus;
+  for (const auto& [name, gpu] : gpus_) gpus.push_back(gpu.get());
+  return summarize(progress_, book_, gpus);
+}
+
+// Which GPUs a process uses it tells itself; one that only ticks is taken to use its first.
+std::vector<DeviceName> Session::devices_of(const ProcessProgress& process) const {
+  if (options_.only_gpu) return {*options_.only_gpu};
+  std::vector<std::uint32_t> numbers = process.devices();
+  if (numbers.empty() && process.first_seen()) numbers.push_back(0);
+  std::vector<DeviceName> names;
+  for (const std::uint32_t number : numbers) {
+    names.push_back(
+        {parts_.visible_devices ? parts_.visible_devices(process.pid()) : std::nullopt, number});
+  }
+  return names;
+}
+
+void Session::follow_processes() {
+  for (const auto& process : progress_.processes()) {
+    tell_of(*process);
+    if (process->over()) continue;
+    for (const DeviceName& name : devices_of(*process)) {
+      std::unique_ptr<GpuWatch>& gpu = gpus_[name];
+      if (!gpu) {
+        gpu = std::make_unique<GpuWatch>(name, parts_.open_gpu, parts_.clock, options_.sampler);
+      }
+    }
+  }
+}
+
+void Session::poll_gpus(Instant now) {
+  for (const auto& [name, gpu] : gpus_) {
+    const auto reading = gpu->poll(now);
+    if (gpu->problem()) {
+      complain(fmt::format("GPU {}: {}", name.device, gpu->problem()->line()));
+    }
+    if (gpu->opened() && introduced_.insert(gpu.get()).second) write(GpuEvent{gpu->identity()});
+    if (reading) take(*gpu, *reading);
+  }
+}
+
+void Session::take(GpuWatch& gpu, const SamplerReading& reading) {
+  for (Pair& pair : pairs_) {
+    if (pair.gpu == &gpu) pair.maker->add(reading);
+  }
+  const GpuUuid& uuid = gpu.identity().uuid;
+  const Sample& sample = reading.sample;
+  const auto logged = logged_.find(&gpu);
+  if (logged == logged_.end() || sample.time - logged->second >= kLogSample) {
+    logged_[&gpu] = sample.time;
+    write(SampleEvent{uuid, sample});
+  }
+  if (sample.reasons && sample.reasons->throttled() != throttled_[&gpu]) {
+    throttled_[&gpu] = sample.reasons->throttled();
+    write(Throttle{uuid, throttled_[&gpu] ? *sample.reasons : EventReasons{}});
+  }
+}
+
+// Others on a GPU spoil the energy measured on it. Inside a container NVML numbers processes as the
+// host does, so nobody is called a stranger unless the job itself is recognised.
+void Session::look_for_strangers(Instant now) {
+  if (strangers_looked_ && now - *strangers_looked_ < kLookForStrangers) return;
+  strangers_looked_ = now;
+  std::vector<std::int64_t> ours;
+  for (const auto& process : progress_.processes()) ours.push_back(process->pid());
+  for (const auto& [name, gpu] : gpus_) {
+    if (!gpu->opened()) continue;
+    const auto seen = gpu->gpu().processes();
+    if (!seen) continue;
+    const bool recognised = std::ranges::any_of(*seen, [&](const GpuProcess& process) {
+      return std::ranges::count(ours, process.pid) > 0;
+    });
+    if (!recognised) continue;
+    for (Pair& pair : pairs_) {
+      if (pair.gpu != gpu.get()) continue;
+      pair.maker->set_job_processes(ours);
+      pair.maker->add(*seen);
+    }
+  }
+}
+
+std::vector<GpuWatch*> Session::gpus_of(const ProcessProgress& process) {
+  std::vector<GpuWatch*> opened;
+  for (const DeviceName& name : devices_of(process)) {
+    const auto found = gpus_.find(name);
+    if (found != gpus_.end() && found->second->opened()) opened.push_back(found->second.get());
+  }
+  if (opened.empty()) opened.push_back(nullptr);
+  return opened;
+}
+
+WindowMaker& Session::maker(const ProcessProgress& process, GpuWatch* gpu) {
+  const auto found = std::ranges::find_if(
+      pairs_, [&](const Pair& pair) { return pair.process == &process && pair.gpu == gpu; });
+  if (found != pairs_.end()) return *found->maker;
+  const GpuUuid uuid = gpu != nullptr ? gpu->identity().uuid : GpuUuid();
+  auto made = std::make_unique<WindowMaker>(gpu, options_.windows,
+                                            [this, &process, uuid](const Window& window) {
+                                              book_.add(process, uuid, window);
+                                              if (!uuid.empty())
+                                                write(WindowEvent{uuid, window, process.pid()});
+                                            });
+  pairs_.push_back({&process, gpu, std::move(made)});
+  return *pairs_.back().maker;
+}
+
+void Session::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) {
+  for (GpuWatch* gpu : gpus_of(process)) maker(process, gpu).add(boundary, fresh);
+}
+
+void Session::changed(const ProcessProgress& process, const ProgressChange& change) {
+  ProgressEvent event;
+  event.process = process.pid();
+  event.state = to_string(change.state);
+  event.source = to_string(change.source);
+  if (change.pattern) {
+    event.phase = change.pattern->phase;
+    event.known_phase = change.known_phase;
+    event.launches_per_iteration = change.pattern->launches_per_iteration;
+    event.confidence = std::clamp(change.pattern->confidence, 0.0, 1.0);
+    for (const OuterLevel& outer : change.pattern->outer) {
+      event.inner_iterations.push_back(outer.inner);
+    }
+  }
+  write(std::move(event));
+}
+
+void Session::tell_of(const ProcessProgress& process) {
+  ProcessEvent event;
+  event.process = process.pid();
+  event.name = process.name();
+  event.devices = process.devices();
+  const std::optional<RingInfo>& info = process.launch_info();
+  event.status = info ? status_text(info->status) : "ticks";
+  if (info && info->status != RingStatus::kWatching) event.reason = info->reason;
+  std::string& told = told_[&process];
+  const std::string now = fmt::format("{} {} {}", event.status, event.devices.size(), event.reason);
+  if (std::exchange(told, now) != now) write(std::move(event));
+}
+
+void Session::write(EventBody body) {
+  if (parts_.log == nullptr) return;
+  if (const Result<void> written = parts_.log->append(std::move(body)); !written) {
+    complain(written.error().line());
+  }
+}
+
+void Session::complain(const std::string& line) {
+  if (complained_.insert(line).second && parts_.warn) parts_.warn(line);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Watches one job from beside it: takes what its processes wrote, samples the GPUs they use, makes
+// Windows, writes the event log. One loop on the caller's thread, time from an injected Clock;
+// nothing it does can reach the job, and whatever fails becomes a note.
+//
+//   Session session(parts);
+//   session.run(job.ended());
+//   print(to_text(session.summary()));
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "observe/gpu_watch.h"
+#include "observe/job_progress.h"
+#include "observe/run_summary.h"
+#include "observe/window_maker.h"
+#include "record/event_log.h"
+
+namespace hypermile {
+
+struct SessionOptions {
+  ProgressDelays delays = {};
+  WindowPlan windows = {};
+  SamplerOptions sampler = {};
+  Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
+  // All of the job is on this GPU, whatever its processes say.
+  std::optional<DeviceName> only_gpu = {};
+};
+
+struct SessionParts {
+  Clock& clock;
+  RingFolder& folder;
+  OpenGpu open_gpu;
+  // CUDA_VISIBLE_DEVICES of a process.
+  std::function<std::optional<std::string>(std::int64_t pid)> visible_devices;
+  EventLog* log = nullptr;                       // may be null
+  std::function<void(const std::string&)> warn;  // one line for a person, at once
+  // Once a second, with what is known so far; may be empty.
+  std::function<void(const JobProgress&, const WindowBook&)> show;
+};
+
+class Session final : private ProgressSink {
+ public:
+  // What `parts` refers to must outlive it.
+  explicit Session(SessionParts parts, const SessionOptions& options = {});
+  ~Session() override;
+
+  // Until `ended` is requested, then takes what is left.
+  void run(const std::stop_token& ended);
+  // One round; returns when the next is due.
+  Instant step();
+  // The job has ended: takes what is left and closes every Window.
+  void finish();
+
+  RunSummary summary() const;
+
+ private:
+  struct Pair {
+    const ProcessProgress* process = nullptr;
+    GpuWatch* gpu = nullptr;  // null: time only
+    std::unique_ptr<WindowMaker> maker;
+  };
+
+  void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
+  void changed(const ProcessProgress& process, const ProgressChange& change) override;
+
+  void follow_processes();
+  void poll_gpus(Instant now);
+  void take(GpuWatch& gpu, const SamplerReading& reading);
+  void look_for_strangers(Instant now);
+  std::vector<DeviceName> devices_of(const ProcessProgress& process) const;
+  std::vector<GpuWatch*> gpus_of(const ProcessProgress& process);
+  WindowMaker& maker(const ProcessProgress& process, GpuWatch* gpu);
+  void tell_of(const ProcessProgress& process);
+  void write(EventBody body);
+  void complain(const std::string& line);
+
+  SessionParts parts_;
+  SessionOptions options_;
+  JobProgress progress_;
+  WindowBook book_;
+  std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
+  std::vector<Pair> pairs_;
+  std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process
+  std::set<const GpuWatch*> introduced_;
+  std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
+  std::map<const GpuWatch*, bool> throttled_;
+  std::set<std::string> complained_;
+  std::optional<Instant> strangers_looked_, shown_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/window_maker.h"
+
+#include <utility>
+
+namespace hypermile {
+namespace {
+
+// The counter's steps around the first Boundary fix the energy there.
+constexpr Seconds kBefore = Seconds(1);
+
+}  // namespace
+
+WindowMaker::WindowMaker(const GpuWatch* gpu, const WindowPlan& plan, Done done)
+    : gpu_(gpu), plan_(plan), done_(std::move(done)) {}
+
+void WindowMaker::add(const Boundary& boundary, bool fresh) {
+  if (boundary.pattern.level != 0) return;
+  iteration_ += boundary.iterations;
+  if (builder_ && (fresh || boundary.pattern != pattern_)) close();
+  if (!builder_) {
+    begin(boundary);
+    return;
+  }
+  builder_->add(boundary);
+  if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) return;
+  // GPU times stand at some Boundaries only; a Window on the GPU's clock has one at either end.
+  if (begun_on_gpu_ && !boundary.gpu_time && builder_->span() < plan_.length * 2) return;
+  close();
+  begin(boundary);
+}
+
+void WindowMaker::begin(const Boundary& boundary) {
+  WindowTerms terms;
+  terms.pattern = pattern_ = boundary.pattern;
+  terms.first_iteration = iteration_;
+  terms.job_processes = job_processes_;
+  begun_on_gpu_ = boundary.gpu_time.has_value();
+  builder_.emplace(std::move(terms));
+  builder_->add(boundary);
+  if (gpu_ == nullptr) return;
+  for (const SamplerReading& reading : gpu_->recent()) {
+    if (reading.sample.time >= boundary.time - kBefore) builder_->add(reading);
+  }
+}
+
+void WindowMaker::add(const SamplerReading& reading) {
+  if (builder_) builder_->add(reading);
+}
+
+void WindowMaker::add(std::span<const GpuProcess> processes) {
+  if (builder_) builder_->add(processes);
+}
+
+void WindowMaker::close() {
+  if (!builder_) return;
+  const WindowBuilder builder = *std::exchange(builder_, std::nullopt);
+  if (builder.span() >= plan_.shortest && builder.iterations() >= 2) done_(builder.close());
+}
+
+}  // namespace hypermile

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "progress/waits.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kLeastQuality = 0.55;
+constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
+constexpr float kFinerCv = 0.6F;      // and as even as this
+constexpr float kSteadyCv = 0.1F;
+constexpr double kByChance = 2;
+constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
+constexpr double kSameGap = 1.3;
+constexpr std::uint32_t kEvenMembers = 3;  // for evenness to stand in for similarity
+constexpr std::uint32_t kEvenOccurrences = 7;
+constexpr std::size_t kAnchorMembers = 12;
+constexpr std::size_t kWitnessMembers = 96;
+constexpr std::size_t kMostWitnesses = 16;
+constexpr double kOnce = 0.9;
+// In launches at random some token falls once into every segment; it does not fall into the same
+// place. Neighbours of the anchor do, and prove nothing.
+constexpr double kInPlace = 0.15;  // of the segment's length
+constexpr double kApart = 2;       // launches from the anchor
+constexpr std::size_t kLeastInPlace = 2;
+constexpr double kLongEnough = 8;  // launches, to have places
+constexpr double kPairPenalty = 0.02;
+
+// Spread of the time between occurrences: (p90 - p10) / p50.
+double time_spread(const LaunchRing& ring, std::uint64_t begin,
+                   std::span<const std::uint32_t> positions) {
+  constexpr std::size_t kMostIntervals = 256;
+  if (positions.size() > kMostIntervals + 1) positions = positions.last(kMostIntervals + 1);
+  std::vector<double> intervals;
+  intervals.reserve(positions.size());
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    intervals.push_back(
+        (ring.time(begin + positions[i]) - ring.time(begin + positions[i - 1])).value());
+  }
+  std::ranges::sort(intervals);
+  const auto quantile = [&](double q) {
+    return intervals[static_cast<std::size_t>(q * static_cast<double>(intervals.size() - 1))];
+  };
+  const double middle = quantile(0.5);
+  return middle > 0 ? (quantile(0.9) - quantile(0.1)) / middle
+                    : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+double Reference::length() const {
+  return std::accumulate(counts.begin(), counts.end(), 0.0,
+                         [](double sum, const KernelCount& each) { return sum + each.count; });
+}
+
+// Evenness saves jobs whose kernels' names depend on the lengths of their inputs: no two segments
+// are alike, but a handful of other kernels comes exactly once an iteration.
+double Analysis::quality(const TokenClass& of) const {
+  const Token& most_even = classes_.members(of).front();
+  const double alike = segmentation_.mean_similarity();
+  if (of.steady < kEvenMembers || most_even.count < kEvenOccurrences) return alike;
+  return std::max(alike, 1 - 3.0 * of.cv);
+}
+
+std::vector<Analysis::Rated> Analysis::rate_classes() {
+  std::vector<Rated> rated;
+  rated.reserve(classes_.candidates().size());
+  for (const TokenClass& candidate : classes_.candidates()) {
+    segmentation_.cut(table_, table_.positions(classes_.members(candidate).front()));
+    rated.push_back({&candidate, quality(candidate), candidate.gap});
+  }
+  return rated;
+}
+
+// Whether a finer class is as good an explanation as the best. Iterations that vary by chance look
+// more alike the more of them make one segment, by the root of their number; layers are no chance,
+// they are uneven.
+bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
+  if (finer.of->cv > kFinerCv) return false;
+  if (finer.quality >= top.quality - kFinerCosts) return true;
+  const bool steady = finer.of->steady >= kEvenMembers && finer.of->cv <= kSteadyCv;
+  return steady && 1 - finer.quality <= kByChance * std::sqrt(ratio) * (1 - top.quality);
+}
+
+std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin,
+                                     std::uint64_t end) {
+  table_.group(ring, begin, end);
+  classes_.sort(table_.tokens());
+  const std::vector<Rated> rated = rate_classes();
+  if (rated.empty()) return std::nullopt;
+  const auto rank = [](const Rated& each) {
+    return std::tuple(-std::lround(each.quality * 100), each.gap);
+  };
+  const Rated top = *std::ranges::min_element(rated, {}, rank);
+  if (top.quality < kLeastQuality) return std::nullopt;
+  Rated finest = top;
+  for (const Rated& each : rated) {
+    const double ratio = top.gap / each.gap;
+    const double whole = std::round(ratio);
+    const bool divides = whole >= 2 && std::abs(ratio - whole) <= kWholeRatio * std::sqrt(whole);
+    if (divides && each.gap < finest.gap && good_enough(each, top, whole)) finest = each;
+  }
+  Rated best = finest;
+  for (const Rated& each : rated) {
+    const bool same = each.gap < finest.gap * kSameGap && finest.gap < each.gap * kSameGap;
+    if (same && each.quality > best.quality) best = each;
+  }
+  if (auto finding = describe(ring, *best.of)) return finding;
+  return best.of == top.of ? std::nullopt : describe(ring, *top.of);
+}
+
+std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenClass& of) {
+  const Token& anchor = choose_anchor(ring, of);
+  const auto positions = table_.positions(anchor);
+  segmentation_.cut(table_, positions);
+  auto witnesses = choose_witnesses(of);
+  if (!witnesses || segmentation_.reference_length() < 1 || quality(of) < kLeastQuality) {
+    return std::nullopt;
+  }
+  const auto counts = segmentation_.reference();
+  Reference reference{.anchor = anchor.name,
+                      .counts = {counts.begin(), counts.end()},
+                      .witnesses = *std::move(witnesses),
+                      .similarity = segmentation_.mean_similarity(),
+                      .quality = quality(of),
+                      .worst_mismatch = segmentation_.worst_mismatch(),
+                      .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
+                      .longest = static_cast<double>(segmentation_.longest())};
+  return Finding{.reference = std::move(reference),
+                 .gap = anchor.gap,
+                 .waits = waits(ring, positions),
+                 .first_boundary = table_.begin() + positions.front()};
+}
+
+double Analysis::waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const {
+  constexpr std::size_t kSegments = 64;
+  constexpr std::uint32_t kMostLaunches = 256;  // per segment
+  if (cuts.size() > kSegments + 1) cuts = cuts.last(kSegments + 1);
+  const std::size_t segments = cuts.size() - 1;
+  if (cuts.back() - cuts.front() > kMostLaunches * segments) return 1;
+  return share_of_longest_pauses(ring, table_.begin() + cuts.front(), table_.begin() + cuts.back(),
+                                 2 * segments);
+}
+
+const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {
+  auto members = classes_.members(of);
+  members = members.first(std::min(members.size(), kAnchorMembers));
+  const Token* best = &members.front();
+  double least = std::numeric_limits<double>::infinity();
+  for (const Token& token : members) {
+    if (token.cv > of.cv + 0.02F) continue;
+    const double spread = time_spread(ring, table_.begin(), table_.positions(token)) +
+                          (token.name.pair ? kPairPenalty : 0.0);
+    if (spread < least) {
+      least = spread;
+      best = &token;
+    }
+  }
+  return *best;
+}
+
+std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenClass& of) const {
+  auto members = classes_.members(of);
+  members = members.first(std::min(members.size(), kWitnessMembers));
+  const double length = segmentation_.reference_length();
+  std::size_t passing = 0;
+  std::size_t in_place = 0;
+  std::vector<std::pair<double, KernelNumber>> found;
+  for (const Token& token : members) {
+    const auto positions = table_.positions(token);
+    if (segmentation_.once_in(positions) < kOnce) continue;
+    ++passing;
+    const Segmentation::Place place = segmentation_.place(positions);
+    const double apart = std::min(place.mean, 1 - place.mean) * length;
+    if (place.deviation <= kInPlace && apart >= kApart) ++in_place;
+    if (!token.name.pair) found.emplace_back(place.mean, token.name.kernel);
+  }
+  const std::size_t distinct = segmentation_.reference().size();
+  if (passing < std::min<std::size_t>(3, distinct)) return std::nullopt;
+  if (length >= kLongEnough && in_place < kLeastInPlace) return std::nullopt;
+  std::ranges::sort(found);
+  std::vector<KernelNumber> witnesses;
+  const std::size_t count = std::min(found.size(), kMostWitnesses);
+  for (std::size_t i = 0; i < count; ++i) {
+    witnesses.push_back(found[i * found.size() / count].second);
+  }
+  return witnesses;
+}
+
+std::size_t Analysis::memory_bytes() const {
+  return table_.memory_bytes() + classes_.memory_bytes() + segmentation_.memory_bytes() +
+         sizeof(*this);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/analysis.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+class Analysed : public ::testing::Test {
+ protected:
+  void launch(KernelNumber kernel) {
+    now_ = now_ + microseconds(10);
+    ring_.push(now_, kernel);
+  }
+  std::optional<Finding> run() { return analysis_.run(ring_, 0, ring_.end()); }
+
+  LaunchRing ring_;
+  Analysis analysis_;
+  Instant now_;
+};
+
+TEST_F(Analysed, FindsTheIterationAndNotItsHalves) {
+  // Four equal layers forward, four other ones backward, an optimizer.
+  for (int i = 0; i < 12; ++i) {
+    launch(1);
+    for (int layer = 0; layer < 4; ++layer) {
+      for (KernelNumber k = 10; k < 15; ++k) launch(k);
+    }
+    launch(2);
+    for (int layer = 0; layer < 4; ++layer) {
+      for (KernelNumber k = 20; k < 29; ++k) launch(k);
+    }
+    launch(3);
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 59, 1e-6);
+  EXPECT_NEAR(finding->reference.length(), 59, 1e-6);
+  EXPECT_GT(finding->reference.quality, 0.99);
+}
+
+TEST_F(Analysed, FindsMicroBatchesInsideSteps) {
+  for (int step = 0; step < 8; ++step) {
+    for (int micro = 0; micro < 4; ++micro) {
+      for (KernelNumber k = 1; k < 51; ++k) launch(k);
+    }
+    for (int k = 0; k < 3; ++k) launch(60);
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 50.75, 0.5);
+}
+
+TEST_F(Analysed, AnchorsABurstByItsPair) {
+  // Every kernel comes twice in a row: only pairs are rare.
+  for (int i = 0; i < 20; ++i) {
+    for (KernelNumber k = 1; k <= 3; ++k) {
+      launch(k);
+      launch(k);
+    }
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 6, 1e-6);
+  EXPECT_TRUE(finding->reference.anchor.pair);
+}
+
+TEST_F(Analysed, IgnoresAPhaseThatEndedInside) {
+  for (int i = 0; i < 30; ++i) {
+    for (KernelNumber k = 1; k < 11; ++k) launch(k);
+  }
+  for (int i = 0; i < 30; ++i) {
+    for (KernelNumber k = 101; k < 121; ++k) launch(k);
+  }
+
+  EXPECT_FALSE(run().has_value());
+}
+
+TEST_F(Analysed, FindsNothingInNothing) {
+  EXPECT_FALSE(run().has_value());
+  for (int i = 0; i < 200; ++i) launch(static_cast<KernelNumber>(i));
+  EXPECT_FALSE(run().has_value());
+}
+
+TEST_F(Analysed, FindsAGraphLaunchedAlone) {
+  for (int i = 0; i < 40; ++i) launch(5);
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace hypermile

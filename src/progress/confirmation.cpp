@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/confirmation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hypermile {
+namespace {
+
+struct Tier {
+  double quality;
+  std::uint64_t segments;
+  double seconds;
+  unsigned agreeing;
+};
+constexpr std::array<Tier, 4> kTiers = {
+    {{0.95, 6, 0.5, 1}, {0.88, 8, 0.5, 1}, {0.75, 24, 1.0, 2}, {0, 48, 2.0, 4}}};
+
+constexpr double kExplainedShare = 0.5;
+constexpr std::uint64_t kExplainedEnough = 32768;
+
+// Few launches at a slow, even pace look like the equal layers of one long forward pass. Networks
+// have up to 126 of them; only more repetitions than that are certainly no layers. A whole
+// iteration of as few launches (a graph, a small network that waits for data) spends its time in
+// one or two waits.
+constexpr double kLayerLaunches = 150;
+constexpr std::size_t kLayerDistinct = 4;
+constexpr Seconds kLayerPace = milliseconds(0.1);  // per launch
+constexpr double kLayerWaits = 0.8;
+constexpr std::uint64_t kMoreThanLayers = 130;
+
+bool may_be_layers(const Evidence& evidence) {
+  if (evidence.launches > kLayerLaunches || evidence.distinct < kLayerDistinct) return false;
+  if (evidence.waits >= kLayerWaits) return false;
+  return evidence.lasting > kLayerPace * static_cast<double>(evidence.explained);
+}
+
+// The fewer gaps there are, the more even they must be.
+bool even_enough(const Evidence& evidence) {
+  const double most = evidence.gaps < 8 ? 0.1 : evidence.gaps < 16 ? 0.35 : 0.6;
+  return evidence.gap_cv <= most;
+}
+
+Verdict judge_by(const Tier& tier, const Evidence& evidence) {
+  if (evidence.quality < tier.quality || evidence.segments < tier.segments) return Verdict::kNotYet;
+  if (evidence.lasting < Seconds(tier.seconds)) return Verdict::kNotYet;
+  return evidence.agreeing < tier.agreeing ? Verdict::kAnalyse : Verdict::kBelieved;
+}
+
+}  // namespace
+
+Verdict judge(const Evidence& evidence) {
+  if (may_be_layers(evidence) && evidence.segments < kMoreThanLayers) return Verdict::kNotYet;
+  const double share = kExplainedShare * static_cast<double>(evidence.searched);
+  if (static_cast<double>(evidence.explained) < share && evidence.explained < kExplainedEnough) {
+    return Verdict::kNotYet;
+  }
+  if (!even_enough(evidence)) return Verdict::kNotYet;
+  Verdict best = Verdict::kNotYet;
+  for (const Tier& tier : kTiers) best = std::max(best, judge_by(tier, evidence));
+  return best;
+}
+
+}  // namespace hypermile

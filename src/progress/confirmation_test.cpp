@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/confirmation.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+Evidence good() {
+  return {.quality = 0.97,
+          .segments = 8,
+          .lasting = Seconds(0.6),
+          .agreeing = 1,
+          .explained = 8000,
+          .searched = 9000,
+          .gaps = 8,
+          .gap_cv = 0.01,
+          .launches = 1000,
+          .waits = 1,
+          .distinct = 60};
+}
+
+TEST(Confirmation, BelievesWhatIsAlikeEvenAndLasting) {
+  EXPECT_EQ(judge(good()), Verdict::kBelieved);
+}
+
+TEST(Confirmation, AsksForAnotherAnalysisWhereOnlyThatIsMissing) {
+  Evidence evidence = good();
+  evidence.agreeing = 0;
+
+  EXPECT_EQ(judge(evidence), Verdict::kAnalyse);
+}
+
+TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
+  Evidence few = good();
+  few.segments = 5;
+  Evidence brief = good();
+  brief.lasting = Seconds(0.4);
+  Evidence unexplained = good();
+  unexplained.searched = 20000;
+  Evidence uneven = good();
+  uneven.gap_cv = 0.5;
+
+  for (const Evidence& evidence : {few, brief, unexplained, uneven}) {
+    EXPECT_EQ(judge(evidence), Verdict::kNotYet);
+  }
+}
+
+TEST(Confirmation, WantsMoreOfPoorerPatterns) {
+  Evidence poor = good();
+  poor.quality = 0.6;
+  poor.gaps = 40;
+  poor.segments = 40;
+  poor.lasting = Seconds(3);
+  poor.agreeing = 9;
+  EXPECT_EQ(judge(poor), Verdict::kNotYet);
+
+  poor.segments = 48;
+  EXPECT_EQ(judge(poor), Verdict::kBelieved);
+}
+
+TEST(Confirmation, TakesFewLaunchesAtASlowEvenPaceForLayersUntilThereAreTooMany) {
+  Evidence layers = good();
+  layers.launches = 24;
+  layers.distinct = 16;
+  layers.waits = 0.2;
+  layers.segments = 80;
+  layers.gaps = 80;
+  layers.explained = 80 * 24;
+  layers.searched = layers.explained;
+  layers.lasting = Seconds(2.5);
+  EXPECT_EQ(judge(layers), Verdict::kNotYet);
+
+  Evidence graph = layers;
+  graph.waits = 0.95;
+  EXPECT_EQ(judge(graph), Verdict::kBelieved);
+
+  layers.segments = 131;
+  EXPECT_EQ(judge(layers), Verdict::kBelieved);
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the detector does between launches: looking back for a pattern, and locking. The expensive
+// half.
+#include <algorithm>
+#include <cmath>
+
+#include "progress/detector_core.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kSameGap = 0.05;
+constexpr double kBetter = 0.1;  // quality, for another level
+constexpr double kBetterLengths = 8;
+
+}  // namespace
+
+void LaunchDetector::Core::analyse_if_due() {
+  if (match_pending_ && state_ != DetectorState::kLocked) {
+    lock_known();
+  } else if (lock_pending_) {
+    lock(false);
+  } else if (searched() >= due_) {
+    analyse();
+  }
+}
+
+std::optional<Finding> LaunchDetector::Core::look_back() {
+  const std::uint64_t end = ring_.end();
+  // A long search, or lock, is looked at through its newest part.
+  const std::uint64_t length = searched() > LaunchRing::kSize ? LaunchRing::kSize / 2 : searched();
+  auto finding = analysis_.run(ring_, end - length, end);
+  if (finding || state_ == DetectorState::kLocked) return finding;
+  for (const std::uint64_t part : {length / 2, length / 4}) {
+    if (part < kFirstAnalysis) break;
+    finding = analysis_.run(ring_, end - part, end);
+    if (finding) break;
+  }
+  return finding;
+}
+
+void LaunchDetector::Core::analyse() {
+  const bool locked = state_ == DetectorState::kLocked;
+  // A search begins anew from time to time: what repeats now must not be weighed against hours of
+  // what did not.
+  if (!locked && searched() > LaunchRing::kSize) {
+    search_start_ = ring_.end() - LaunchRing::kSize / 2;
+  }
+  analysed_ = searched();
+  due_ = locked ? 2 * analysed_ : analysed_ + analysed_ / 2;
+  auto finding = look_back();
+  if (locked) {
+    consider_in_lock(std::move(finding));
+  } else {
+    consider(finding);
+  }
+}
+
+void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
+  if (!finding) {
+    agreeing_ = 0;
+    lock_pending_ = false;
+    return;
+  }
+  const bool tentative = state_ == DetectorState::kTentative;
+  const bool same = tentative && std::abs(finding->gap - gap_) <= kSameGap * gap_;
+  agreeing_ = same ? agreeing_ + 1 : 0;
+  const std::uint64_t from =
+      same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
+  gap_ = finding->gap;
+  waits_ = finding->waits;
+  reference_ = finding->reference;
+  lock_pending_ = false;
+  state_ = DetectorState::kSearch;
+  if (!replay_tentative(from)) {
+    agreeing_ = 0;
+    return;
+  }
+  state_ = DetectorState::kTentative;
+  weigh_evidence();
+  if (lock_pending_) lock(false);
+}
+
+// Follows reference_ from there to now, starting over where it breaks. False where that leaves no
+// whole iteration.
+bool LaunchDetector::Core::replay_tentative(std::uint64_t from) {
+  tracker_.start(reference_);
+  for (std::uint64_t i = std::max(from, ring_.begin()); i < ring_.end(); ++i) {
+    if (tracker_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Step::kBroken) {
+      tracker_.start(reference_);
+    }
+  }
+  return tracker_.segments() > 0;
+}
+
+void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
+  gap_ = tracker_.mean_gap();
+  const bool same = finding && std::abs(finding->gap - gap_) <= kSameGap * gap_;
+  if (same) reference_.quality = std::max(reference_.quality, finding->reference.quality);
+  const bool better = finding && !same &&
+                      finding->reference.quality > reference_.quality + kBetter &&
+                      static_cast<double>(searched()) > kBetterLengths * finding->gap;
+  better_ = better ? better_ + 1 : 0;
+  if (better_ < 2) return;
+  gap_ = finding->gap;
+  reference_ = std::move(finding->reference);
+  if (replay_tentative(finding->first_boundary)) {
+    lock(true);
+  } else {
+    search_from(search_start_);
+  }
+}
+
+void LaunchDetector::Core::lock(bool relevelled) {
+  lock_pending_ = false;
+  phase_ = library_.recognise(reference_);
+  begin_lock(tracker_.first_boundary(),
+             {.time = now(), .launch = ring_.end() - 1, .known = false, .relevelled = relevelled});
+}
+
+void LaunchDetector::Core::lock_known() {
+  const PhaseLibrary::Match match = *match_pending_;
+  match_pending_.reset();
+  const PhaseLibrary::Phase* phase = library_.find(match.number);
+  if (phase == nullptr) return;
+  reference_ = phase->reference;
+  if (!replay_tentative(match.first_boundary)) {
+    state_ = DetectorState::kSearch;
+    return;
+  }
+  phase_ = match.number;
+  gap_ = tracker_.mean_gap();
+  begin_lock(tracker_.first_boundary(),
+             {.time = now(), .launch = ring_.end() - 1, .known = true, .relevelled = false});
+}
+
+// The tracker starts over so that it tells the boundaries since `from`.
+void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
+  state_ = DetectorState::kLocked;
+  better_ = 0;
+  search_start_ = std::max(from, ring_.begin());
+  analysed_ = searched();
+  due_ = 2 * analysed_;
+  outer_.start();
+  sink_->locked(make_pattern(phase_, reference_), lock);
+  tracker_.start(reference_);
+  const std::uint64_t end = ring_.end();
+  for (std::uint64_t i = search_start_; i < end && state_ == DetectorState::kLocked; ++i) {
+    follow_locked(i, ring_.previous(i), ring_.kernel(i));
+  }
+}
+
+}  // namespace hypermile

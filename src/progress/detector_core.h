@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is behind LaunchDetector. Searching: analyses of what came since the search began, at launch
+// counts that grow by half each time. Tentative: the tracker follows what was found until it is
+// confirmed. Locked: the tracker tells the boundaries, until the pattern breaks.
+//
+// detector_stream.cpp is what happens with each launch, detector_analysis.cpp what happens between
+// launches, launch_detector.cpp what the detector says of itself.
+#pragma once
+
+#include "progress/analysis.h"
+#include "progress/kernel_numbers.h"
+#include "progress/launch_detector.h"
+#include "progress/launch_ring.h"
+#include "progress/outer_levels.h"
+#include "progress/phase_library.h"
+#include "progress/tracker.h"
+
+namespace hypermile {
+
+class LaunchDetector::Core {
+ public:
+  static constexpr std::uint64_t kFirstAnalysis = 16;  // launches
+
+  explicit Core(DetectorSink& sink) : sink_(&sink) {}
+
+  void add(const Launch& launch);
+  void analyse_if_due();
+  void check_idle(Instant now);
+
+  DetectorState state() const { return state_; }
+  double confidence() const;
+  std::optional<Pattern> pattern() const;
+  std::vector<Pattern> phases() const;
+  std::uint64_t launches() const { return ring_.end(); }
+  std::size_t memory_bytes() const;
+
+ private:
+  Instant now() const { return ring_.time(ring_.end() - 1); }
+  std::uint64_t searched() const { return ring_.end() - search_start_; }
+  Instant in_order(Instant time);
+  void search_from(std::uint64_t launch);
+
+  void watch_library();
+  void follow_tentative(KernelNumber previous, KernelNumber kernel);
+  void follow_locked(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
+
+  void analyse();
+  std::optional<Finding> look_back();
+  void consider(const std::optional<Finding>& finding);
+  void consider_in_lock(std::optional<Finding> finding);
+  bool replay_tentative(std::uint64_t from);
+  void weigh_evidence();
+  void lock(bool relevelled);
+  void lock_known();
+  void begin_lock(std::uint64_t from, const Lock& lock);
+  void tell_boundary(std::uint64_t launch);
+  void leave();
+
+  Pattern make_pattern(std::uint32_t phase, const Reference& reference) const;
+  Anchor anchor_of(const Reference& reference) const;
+
+  DetectorSink* sink_;
+  KernelNumbers numbers_;
+  LaunchRing ring_;
+  Analysis analysis_;
+  Tracker tracker_;
+  OuterLevels outer_;
+  PhaseLibrary library_;
+
+  DetectorState state_ = DetectorState::kSearch;
+  std::uint64_t search_start_ = 0;
+  std::uint64_t due_ = kFirstAnalysis;  // launches since search_start_
+  std::uint64_t analysed_ = 0;          // launches since search_start_ at the last analysis
+  Reference reference_;                 // tentative or locked
+  double gap_ = 0;                      // of the finding behind it
+  double waits_ = 1;                    // likewise
+  unsigned agreeing_ = 0;
+  unsigned better_ = 0;  // analyses in a row that found something better
+  bool lock_pending_ = false;
+  std::optional<PhaseLibrary::Match> match_pending_;
+  std::uint32_t phase_ = 0;
+  bool idle_told_ = false;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/launch_detector.h"
+
+#include "progress/detector_core.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kTentativeConfidence = 0.3;
+
+}  // namespace
+
+double LaunchDetector::Core::confidence() const {
+  if (state_ == DetectorState::kSearch) return 0;
+  return reference_.quality * (state_ == DetectorState::kLocked ? 1 : kTentativeConfidence);
+}
+
+Anchor LaunchDetector::Core::anchor_of(const Reference& reference) const {
+  Anchor anchor{numbers_.kernel(reference.anchor.kernel), std::nullopt};
+  if (reference.anchor.pair) anchor.previous = numbers_.kernel(reference.anchor.previous);
+  return anchor;
+}
+
+Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference& reference) const {
+  Pattern pattern{.phase = phase,
+                  .anchor = anchor_of(reference),
+                  .launches_per_iteration = tracker_.mean_gap(),
+                  .similarity = tracker_.similarity(),
+                  .confidence = confidence(),
+                  .outer = {}};
+  if (state_ != DetectorState::kLocked) return pattern;
+  std::uint32_t level = 0;
+  for (const OuterLevels::Level& each : outer_.levels()) {
+    pattern.outer.push_back({++level, each.inner, numbers_.kernel(each.kernel)});
+  }
+  return pattern;
+}
+
+std::optional<Pattern> LaunchDetector::Core::pattern() const {
+  if (state_ == DetectorState::kSearch) return std::nullopt;
+  return make_pattern(phase_, reference_);
+}
+
+std::vector<Pattern> LaunchDetector::Core::phases() const {
+  std::vector<Pattern> patterns;
+  for (const PhaseLibrary::Phase& phase : library_.phases()) {
+    if (state_ == DetectorState::kLocked && phase.number == phase_) {
+      patterns.push_back(make_pattern(phase_, reference_));
+      continue;
+    }
+    patterns.push_back({.phase = phase.number,
+                        .anchor = anchor_of(phase.reference),
+                        .launches_per_iteration = phase.reference.length(),
+                        .similarity = phase.reference.similarity,
+                        .confidence = phase.reference.quality,
+                        .outer = {}});
+  }
+  return patterns;
+}
+
+std::size_t LaunchDetector::Core::memory_bytes() const {
+  return sizeof(*this) + numbers_.memory_bytes() + ring_.memory_bytes() + analysis_.memory_bytes() +
+         tracker_.memory_bytes() + outer_.memory_bytes() + library_.memory_bytes() +
+         reference_.counts.capacity() * sizeof(KernelCount);
+}
+
+LaunchDetector::LaunchDetector(DetectorSink& sink) : core_(std::make_unique<Core>(sink)) {}
+LaunchDetector::~LaunchDetector() = default;
+LaunchDetector::LaunchDetector(LaunchDetector&&) noexcept = default;
+LaunchDetector& LaunchDetector::operator=(LaunchDetector&&) noexcept = default;
+
+void LaunchDetector::add(const Launch& launch) {
+  core_->add(launch);
+}
+void LaunchDetector::analyse_if_due() {
+  core_->analyse_if_due();
+}
+void LaunchDetector::add_all(std::span<const Launch> launches) {
+  for (const Launch& launch : launches) {
+    core_->add(launch);
+    core_->analyse_if_due();
+  }
+}
+void LaunchDetector::check_idle(Instant now) {
+  core_->check_idle(now);
+}
+DetectorState LaunchDetector::state() const {
+  return core_->state();
+}
+double LaunchDetector::confidence() const {
+  return core_->confidence();
+}
+std::optional<Pattern> LaunchDetector::pattern() const {
+  return core_->pattern();
+}
+std::vector<Pattern> LaunchDetector::phases() const {
+  return core_->phases();
+}
+std::uint64_t LaunchDetector::launches() const {
+  return core_->launches();
+}
+std::size_t LaunchDetector::memory_bytes() const {
+  return core_->memory_bytes();
+}
+
+}  // namespace hypermile

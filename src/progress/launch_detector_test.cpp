@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the detector tells and answers, on streams made for it.
+#include "progress/launch_detector.h"
+
+#include <gtest/gtest.h>
+
+#include "progress/evidence/detector_trial.h"
+#include "progress/evidence/made_streams.h"
+
+namespace hypermile {
+namespace {
+
+LabelledStream small_network(std::size_t iterations) {
+  Random random(1);
+  return make_transformer({.layers = 4,
+                           .optimizer_launches = 6,
+                           .forward = milliseconds(5),
+                           .backward = milliseconds(10),
+                           .iterations = iterations},
+                          random);
+}
+
+TEST(LaunchDetector, PassesThroughItsStates) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  const LabelledStream stream = small_network(100);
+  EXPECT_EQ(detector.state(), DetectorState::kSearch);
+  EXPECT_EQ(detector.confidence(), 0);
+  EXPECT_FALSE(detector.pattern().has_value());
+
+  bool tentative = false;
+  std::size_t i = 0;
+  for (; detector.state() != DetectorState::kLocked && i < stream.launches.size(); ++i) {
+    detector.add(stream.launches[i]);
+    detector.analyse_if_due();
+    if (detector.state() == DetectorState::kTentative) {
+      tentative = true;
+      EXPECT_LE(detector.confidence(), 0.3);
+      EXPECT_TRUE(told.boundaries.empty());
+    }
+  }
+
+  EXPECT_TRUE(tentative);
+  ASSERT_EQ(told.locks.size(), 1U);
+  EXPECT_EQ(told.locks[0].lock.launch, i - 1);
+  EXPECT_FALSE(told.locks[0].lock.known);
+  EXPECT_NEAR(told.locks[0].pattern.launches_per_iteration, stream.launches_per_iteration(), 1);
+  EXPECT_GT(detector.confidence(), 0.9);
+  ASSERT_TRUE(detector.pattern().has_value());
+  EXPECT_EQ(detector.pattern()->anchor, told.locks[0].pattern.anchor);
+  ASSERT_EQ(detector.phases().size(), 1U);
+  EXPECT_EQ(detector.launches(), i);
+}
+
+TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
+  const LabelledStream stream = small_network(100);
+
+  const DetectorTrace told = trace(stream, 0);
+
+  ASSERT_EQ(told.locks.size(), 1U);
+  const Anchor anchor = told.locks[0].pattern.anchor;
+  for (const Boundary& boundary : told.boundaries) {
+    EXPECT_EQ(stream.launches[boundary.launch].kernel, anchor.kernel);
+    EXPECT_EQ(stream.launches[boundary.launch].time, boundary.time);
+    if (anchor.previous) {
+      EXPECT_EQ(stream.launches[boundary.launch - 1].kernel, *anchor.previous);
+    }
+    EXPECT_FALSE(boundary.gpu_time.has_value());
+  }
+}
+
+TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
+  const LabelledStream stream = small_network(200);
+  for (const std::size_t batch : {1U, 37U, 500U}) {
+    DetectorTrace told;
+    LaunchDetector detector(told);
+    for (std::size_t i = 0; i < stream.launches.size(); ++i) {
+      detector.add(stream.launches[i]);
+      if (i % batch == 0) detector.analyse_if_due();
+    }
+
+    ASSERT_EQ(told.locks.size(), 1U) << batch;
+    EXPECT_TRUE(told.breaks.empty());
+    // The boundaries that led to the lock are told however late it is told.
+    EXPECT_GE(told.boundaries.size(), 180U) << batch;
+  }
+}
+
+TEST(LaunchDetector, TellsOfAPauseOnceAndKeepsThePattern) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  const LabelledStream stream = small_network(100);
+  detector.add_all(stream.launches);
+  const Instant last = stream.launches.back().time;
+
+  detector.check_idle(last + Seconds(4.9));
+  EXPECT_TRUE(told.idles.empty());
+  detector.check_idle(last + Seconds(5.1));
+  detector.check_idle(last + Seconds(60));
+
+  ASSERT_EQ(told.idles.size(), 1U);
+  EXPECT_EQ(told.idles[0], last);
+  EXPECT_EQ(detector.state(), DetectorState::kLocked);
+}
+
+TEST(LaunchDetector, ResumesAfterAPauseWithoutABreak) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  const LabelledStream stream = small_network(100);
+  detector.add_all(stream.launches);
+  const std::size_t before = told.boundaries.size();
+  const Seconds pause(120);
+
+  for (Launch launch : stream.launches) {
+    launch.time = launch.time + (stream.launches.back().time - Instant()) + pause;
+    detector.add(launch);
+    detector.analyse_if_due();
+  }
+
+  EXPECT_TRUE(told.breaks.empty());
+  EXPECT_EQ(told.locks.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(told.boundaries.size() - before), 100, 1);
+}
+
+TEST(LaunchDetector, LocksAfterHoursOfSomethingElse) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  Random random(9);
+  LabelledStream other = aperiodic_kinds()[3].make(Seconds(8), random);
+  const Seconds offset = other.launches.back().time - Instant();
+  detector.add_all(other.launches);
+  ASSERT_TRUE(told.locks.empty());
+
+  const LabelledStream stream = small_network(1500);
+  for (Launch launch : stream.launches) {
+    launch.kernel += 5000;
+    launch.time = launch.time + offset;
+    detector.add(launch);
+    detector.analyse_if_due();
+  }
+
+  ASSERT_EQ(told.locks.size(), 1U);
+  EXPECT_NEAR(told.locks[0].pattern.launches_per_iteration, stream.launches_per_iteration(), 1);
+}
+
+}  // namespace
+}  // namespace hypermile

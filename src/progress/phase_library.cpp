@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/phase_library.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace hypermile {
+namespace {
+
+constexpr double kSamePhase = 0.85;
+constexpr double kAsUsual = 0.15;  // similarity that a segment may lack
+constexpr unsigned kSegments = 2;
+constexpr Seconds kLasting = milliseconds(100);
+constexpr int kCatchUp = 4;  // launches looked at for one that comes
+constexpr double kTooLong = 2.5;
+constexpr double kSlack = 64;  // launches
+
+double alike(const Reference& a, const Reference& b) {
+  std::map<KernelNumber, float> counts;
+  for (const KernelCount& each : a.counts) counts[each.kernel] = each.count;
+  double matched = 0;
+  for (const KernelCount& each : b.counts) {
+    const auto found = counts.find(each.kernel);
+    if (found != counts.end()) matched += std::min(found->second, each.count);
+  }
+  return similarity(matched, a.length(), b.length());
+}
+
+}  // namespace
+
+PhaseLibrary::PhaseLibrary() : watches_(kMost) {
+  phases_.reserve(kMost);
+  for (Watch& watch : watches_) {
+    watch.counts.resize(KernelNumbers::kMost);
+    watch.touched.reserve(KernelNumbers::kMost);
+  }
+}
+
+std::uint32_t PhaseLibrary::recognise(const Reference& reference) {
+  Phase* best = nullptr;
+  double most = kSamePhase;
+  for (Phase& phase : phases_) {
+    const double now = alike(phase.reference, reference);
+    if (now > most) {
+      most = now;
+      best = &phase;
+    }
+  }
+  if (best == nullptr && phases_.size() < kMost) {
+    best = &phases_.emplace_back();
+    best->number = next_number_++;
+  } else if (best == nullptr) {
+    best = &*std::ranges::min_element(phases_, {}, &Phase::used);
+    best->number = next_number_++;
+  }
+  best->reference = reference;
+  best->used = ++uses_;
+  return best->number;
+}
+
+void PhaseLibrary::update(std::uint32_t number, Reference reference) {
+  const auto phase = std::ranges::find(phases_, number, &Phase::number);
+  if (phase == phases_.end()) return;
+  phase->reference = std::move(reference);
+  phase->used = ++uses_;
+}
+
+const PhaseLibrary::Phase* PhaseLibrary::find(std::uint32_t number) const {
+  const auto phase = std::ranges::find(phases_, number, &Phase::number);
+  return phase == phases_.end() ? nullptr : &*phase;
+}
+
+void PhaseLibrary::clear(Watch& watch) {
+  for (const KernelNumber kernel : watch.touched) watch.counts[kernel] = 0;
+  watch.touched.clear();
+}
+
+void PhaseLibrary::watch_from(std::uint64_t launch) {
+  next_launch_ = launch;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    Watch& watch = watches_[i];
+    clear(watch);
+    watch.open = false;
+    watch.run = 0;
+    watch.length = phases_[i].reference.length();
+  }
+}
+
+std::optional<PhaseLibrary::Match> PhaseLibrary::watch(const LaunchRing& ring) {
+  next_launch_ = std::max(next_launch_, ring.begin());
+  for (int i = 0; i < kCatchUp && next_launch_ < ring.end(); ++i, ++next_launch_) {
+    for (std::size_t p = 0; p < phases_.size(); ++p) {
+      if (!look(watches_[p], phases_[p], ring, next_launch_)) continue;
+      watches_[p].run = 0;
+      return Match{phases_[p].number, watches_[p].run_start};
+    }
+  }
+  return std::nullopt;
+}
+
+// True where enough segments in a row have matched.
+bool PhaseLibrary::look(Watch& watch, const Phase& phase, const LaunchRing& ring,
+                        std::uint64_t launch) {
+  const TokenName& anchor = phase.reference.anchor;
+  const KernelNumber kernel = ring.kernel(launch);
+  const std::uint64_t length = launch - watch.start;
+  bool found = false;
+  const bool is_anchor =
+      kernel == anchor.kernel && (!anchor.pair || ring.previous(launch) == anchor.previous);
+  const bool stray = watch.open && static_cast<double>(length) < 0.5 * watch.length;
+  if (is_anchor && !stray) {
+    if (watch.open && matches(watch, phase, length)) {
+      if (watch.run++ == 0) watch.run_start = watch.start;
+      found = watch.run >= kSegments &&
+              ring.time(launch) - ring.time(std::max(watch.run_start, ring.begin())) >= kLasting;
+    } else {
+      watch.run = 0;
+    }
+    clear(watch);
+    watch.open = true;
+    watch.start = launch;
+  } else if (watch.open &&
+             static_cast<double>(length) > kTooLong * phase.reference.longest + kSlack) {
+    clear(watch);
+    watch.open = false;
+    watch.run = 0;
+  }
+  if (watch.open) {
+    std::uint16_t& count = watch.counts[kernel];
+    if (count == 0) watch.touched.push_back(kernel);
+    if (count < std::numeric_limits<std::uint16_t>::max()) ++count;
+  }
+  return found;
+}
+
+bool PhaseLibrary::matches(const Watch& watch, const Phase& phase,
+                           std::uint64_t segment_length) const {
+  double matched = 0;
+  for (const KernelCount& each : phase.reference.counts) {
+    matched +=
+        std::min(static_cast<double>(watch.counts[each.kernel]), static_cast<double>(each.count));
+  }
+  return similarity(matched, static_cast<double>(segment_length), watch.length) >=
+         phase.reference.similarity - kAsUsual;
+}
+
+std::size_t PhaseLibrary::memory_bytes() const {
+  // References are copied in; each holds at most all kernels.
+  constexpr std::size_t kEach =
+      KernelNumbers::kMost * (sizeof(std::uint16_t) + sizeof(KernelNumber));
+  std::size_t bytes = sizeof(*this) + kMost * (sizeof(Phase) + sizeof(Watch) + kEach);
+  for (const Phase& phase : phases_)
+    bytes += phase.reference.counts.capacity() * sizeof(KernelCount);
+  return bytes;
+}
+
+}  // namespace hypermile

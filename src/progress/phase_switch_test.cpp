@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training that turns to evaluation and back: how soon the switch is told, and that a phase met
+// again is recognised by its number.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "progress/evidence/detector_trial.h"
+#include "progress/evidence/stream_edits.h"
+
+namespace hypermile {
+namespace {
+
+// The fixture so often that there is room for phases.
+LabelledStream repeated(const std::string& name, int times) {
+  const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+  const std::string folder = std::string(source ? source : ".") + "/tests/fixtures/launches";
+  const auto loaded = load_recording(folder, name);
+  EXPECT_TRUE(loaded.ok()) << loaded.error().line();
+  LabelledStream made;
+  if (!loaded) return made;
+  const LabelledStream& once = *loaded;
+  made.name = once.name;
+  const std::uint64_t first = once.starts.front();
+  const std::uint64_t end = once.starts.back();
+  const Seconds length = once.launches[end].time - once.launches[first].time;
+  for (int i = 0; i < times; ++i) {
+    const std::uint64_t offset = made.launches.size() - first;
+    for (std::size_t s = 0; s + 1 < once.starts.size(); ++s) {
+      made.starts.push_back(once.starts[s] + offset);
+    }
+    for (std::uint64_t at = first; at < end; ++at) {
+      made.launches.push_back(once.launches[at]);
+      made.launches.back().time = once.launches[at].time + length * i;
+    }
+  }
+  return made;
+}
+
+struct Job {
+  const char* name;
+  int times;
+  std::size_t train, eval;
+  double forward;
+};
+
+class PhaseSwitch : public ::testing::TestWithParam<Job> {
+ protected:
+  PhaseSwitch() {
+    const Job& job = GetParam();
+    phased_ = with_evaluation(repeated(job.name, job.times), job.train, job.eval, job.forward);
+    told_ = trace(phased_.stream, 0);
+  }
+  Instant time(std::uint64_t launch) const { return phased_.stream.launches[launch].time; }
+
+  PhasedStream phased_;
+  DetectorTrace told_;
+};
+
+TEST_P(PhaseSwitch, IsDeclaredWithinThreeIterationsOrATenthOfASecond) {
+  ASSERT_GE(told_.breaks.size(), 3U);
+  ASSERT_EQ(told_.breaks.size(), phased_.switches.size());
+  for (std::size_t i = 0; i < told_.breaks.size(); ++i) {
+    const std::uint64_t began = phased_.switches[i];
+    ASSERT_GE(told_.breaks[i].launch, began);
+    const double iterations =
+        phased_.stream.iterations_at(told_.breaks[i].launch) - phased_.stream.iterations_at(began);
+    const Seconds after = told_.breaks[i].time - time(began);
+    EXPECT_TRUE(iterations <= 3 || after <= milliseconds(100))
+        << "switch " << i << ": " << iterations << " iterations, " << after.value() << " s";
+  }
+}
+
+TEST_P(PhaseSwitch, KnownPhaseIsLockedAgainSoonUnderItsNumber) {
+  ASSERT_EQ(told_.locks.size(), phased_.switches.size() + 1);
+  for (std::size_t i = 0; i < told_.locks.size(); ++i) {
+    EXPECT_EQ(told_.locks[i].pattern.phase, i % 2) << "lock " << i;
+    EXPECT_EQ(told_.locks[i].lock.known, i >= 2) << "lock " << i;
+    EXPECT_FALSE(told_.locks[i].lock.relevelled);
+    if (i >= 2) {
+      const Seconds after = told_.locks[i].lock.time - time(phased_.switches[i - 1]);
+      EXPECT_LE(after, milliseconds(250)) << "lock " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(TrainEval, PhaseSwitch,
+                         ::testing::Values(Job{"mlp_tiny", 6, 800, 1500, 0.34},
+                                           Job{"gin_small_batches", 9, 160, 400, 0.34},
+                                           Job{"resnet50_bf16_b256", 10, 20, 50, 0.3}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tokens that occur equally often in a stretch: what is launched once an iteration is one class,
+// what is launched twice another. Each class is a guess at the iteration.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "progress/tokens.h"
+
+namespace hypermile {
+
+struct TokenClass {
+  std::uint32_t first = 0;  // of its members
+  std::uint32_t count = 0;
+  std::uint32_t steady = 0;  // members whose gaps hardly vary
+  float cv = 0;              // of the first member, its most even
+  float gap = 0;
+};
+
+class TokenClasses {
+ public:
+  TokenClasses();
+
+  // Orders the tokens into classes, in place: they must outlive the classes.
+  void sort(std::span<Token> tokens);
+
+  // The most even and the largest classes, at most twenty: worth a closer look.
+  std::span<const TokenClass> candidates() const { return candidates_; }
+  // The most even first, single kernels before pairs.
+  std::span<const Token> members(const TokenClass& of) const {
+    return tokens_.subspan(of.first, of.count);
+  }
+
+  std::size_t memory_bytes() const;
+
+ private:
+  void close_class(std::uint32_t first, std::uint32_t end);
+  void choose_candidates();
+
+  std::span<Token> tokens_;
+  std::vector<TokenClass> classes_;
+  std::vector<TokenClass> candidates_;
+};
+
+}  // namespace hypermile

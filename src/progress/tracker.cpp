@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr double kAsUsual = 0.2;  // similarity that an iteration may lose against the usual
+constexpr double kLearnSimilarity = 0.02;
+constexpr float kLearnCounts = 0.03F;
+constexpr float kForget = 0.02F;
+constexpr std::size_t kLeastWitnesses = 6;
+constexpr std::size_t kLeastDisorder = 4;
+constexpr double kTooSoon = 0.6;    // of all witnesses that must have fired in between
+constexpr double kTooShort = 0.85;  // of the shortest iteration
+constexpr double kSlowestGap = 2.5;
+constexpr double kSlack = 64;  // launches
+
+}  // namespace
+
+Tracker::Tracker() : kernels_(KernelNumbers::kMost) {
+  members_.reserve(KernelNumbers::kMost);
+  events_.reserve(KernelNumbers::kMost);
+}
+
+void Tracker::start(const Reference& reference) {
+  for (const KernelNumber number : members_) kernels_[number] = {};
+  members_.clear();
+  anchor_ = reference.anchor;
+  length_ = 0;
+  for (const KernelCount& each : reference.counts) {
+    kernels_[each.kernel].reference = each.count;
+    kernels_[each.kernel].member = true;
+    members_.push_back(each.kernel);
+    length_ += each.count;
+  }
+  witnesses_ = 0;
+  for (const KernelNumber number : reference.witnesses) {
+    // A witness is in every iteration, so it is a member already.
+    if (witnesses_ == kMostWitnesses || !kernels_[number].member) continue;
+    kernels_[number].witness = static_cast<std::int16_t>(witnesses_++);
+  }
+  last_fired_.fill(0);
+  witness_clock_ = kMostWitnesses;
+  disorder_ = 0;
+  similarity_ = reference.similarity;
+  shortest_ = reference.shortest;
+  longest_ = reference.longest;
+  most_bad_ = std::max({0.75 * length_, 1.25 * reference.worst_mismatch, 32.0});
+  give_up_ = kSlowestGap * longest_ + kSlack;
+  open_ = false;
+  iterations_ = 0;
+  segments_ = 0;
+  bad_ = 0;
+  segment_length_ = 0;
+  excess_ = 0;
+  excess_twice_ = 0;
+}
+
+Tracker::Step Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
+  Step step = Step::kNothing;
+  if (is_anchor(previous, number) && !stray_anchor()) {
+    close_segment(launch);
+    if (bad_ > most_bad_) return Step::kBroken;
+    step = Step::kBoundary;
+  }
+  if (!open_) return ++segment_length_ > give_up_ ? Step::kBroken : Step::kNothing;
+  Kernel& kernel = kernels_[number];
+  if (count(kernel, number)) return Step::kBroken;
+  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Step::kBroken;
+  return step;
+}
+
+// Counts the launch; true where it is one too many.
+bool Tracker::count(Kernel& kernel, KernelNumber number) {
+  if (!kernel.member) {
+    kernel.member = true;
+    members_.push_back(number);
+  }
+  ++kernel.count;
+  ++segment_length_;
+  const float counted = static_cast<float>(kernel.count);
+  if (counted <= kernel.reference + 0.5F) return false;
+  ++excess_;
+  if (counted > 2 * kernel.reference + 0.5F) ++excess_twice_;
+  return too_much_unexplained();
+}
+
+// A launch of the anchor's kernel in the middle of an iteration.
+bool Tracker::stray_anchor() const {
+  if (!open_) return false;
+  if (segment_length_ < kTooShort * shortest_) return true;
+  const double explained = segment_length_ - excess_;
+  return segment_length_ < 0.5 * length_ && explained < 0.5 * similarity_ * length_;
+}
+
+bool Tracker::too_much_unexplained() const {
+  if (segment_length_ > give_up_) return true;
+  const double unexplained = bad_ + excess_ - (1.2 - similarity_) * length_;
+  if (unexplained <= most_bad_) return false;
+  // A missed anchor doubles every count; only what is beyond that, and beyond what usually varies,
+  // tells of something else.
+  const double beyond_twice = (0.2 + 1.5 * (1 - similarity_)) * length_;
+  return bad_ > 0 || excess_twice_ > beyond_twice || segment_length_ > 2.3 * length_;
+}
+
+// Between two launches of one witness most others must have come.
+bool Tracker::out_of_order(std::int16_t witness) {
+  std::uint64_t& last = last_fired_[static_cast<std::size_t>(witness)];
+  ++witness_clock_;
+  const bool soon = last > 0 && static_cast<double>(witness_clock_ - last) <
+                                    kTooSoon * static_cast<double>(witnesses_);
+  last = witness_clock_;
+  if (witnesses_ < kLeastWitnesses) return false;
+  if (!soon) {
+    if (disorder_ > 0) --disorder_;
+    return false;
+  }
+  return ++disorder_ >= std::max(kLeastDisorder, witnesses_ / 4);
+}
+
+void Tracker::close_segment(std::uint64_t launch) {
+  iterations_ = 0;
+  bool learn = false;
+  if (!open_) {
+    events_.clear();
+    open_ = true;
+    first_boundary_ = launch;
+  } else {
+    iterations_ = 1;
+    double alike = hypermile::similarity(compare(1), segment_length_, length_);
+    if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_)
+      alike = try_several(alike);
+    if (segments_ == 0 && alike < similarity_ - kAsUsual) {
+      // Not begun yet: what lies before the first iteration as usual is something else.
+      iterations_ = 0;
+      first_boundary_ = launch;
+    } else {
+      learn = judge(alike);
+      gaps_[segments_ % kGaps] = iterations_ == 1 ? segment_length_ : segment_length_ / iterations_;
+      ++segments_;
+    }
+  }
+  begin_segment(learn);
+  segment_start_ = launch;
+}
+
+// Whether the segment is two or three iterations whose anchors were missed; sets iterations_.
+double Tracker::try_several(double alike) {
+  const auto times = static_cast<unsigned>(std::lround(segment_length_ / length_));
+  if (times < 2 || times > 3) return alike;
+  const double several = hypermile::similarity(compare(times), segment_length_, times * length_);
+  if (several < similarity_ - kAsUsual) {
+    compare(1);
+    return alike;
+  }
+  iterations_ = times;
+  return several;
+}
+
+// Launches that the reference, so many times, explains; notes the counts that are unusual.
+double Tracker::compare(unsigned times) {
+  events_.clear();
+  double matched = 0;
+  for (const KernelNumber number : members_) {
+    const Kernel& kernel = kernels_[number];
+    const float reference = static_cast<float>(times) * kernel.reference;
+    const auto expected = static_cast<std::uint32_t>(reference + 0.5F);
+    matched += std::min(static_cast<float>(kernel.count), reference);
+    if (kernel.count == expected) continue;
+    const bool more = kernel.count > expected;
+    events_.push_back({number, more, more ? kernel.count - expected : expected - kernel.count});
+  }
+  return matched;
+}
+
+// True where the segment is as usual and is to be learnt from.
+bool Tracker::judge(double alike) {
+  if (alike < similarity_ - kAsUsual) {
+    if (bad_ == 0) first_bad_ = segment_start_;
+    bad_ += (1 - alike) * std::max(static_cast<double>(segment_length_), length_);
+    return false;
+  }
+  bad_ = 0;
+  similarity_ += kLearnSimilarity * (alike - similarity_);
+  shortest_ = std::min(1.002 * shortest_, static_cast<double>(segment_length_) / iterations_);
+  longest_ = std::max(0.999 * longest_, static_cast<double>(segment_length_));
+  give_up_ = kSlowestGap * longest_ + kSlack;
+  return iterations_ == 1;
+}
+
+// Clears the counts, after learning from them where told so, and forgets kernels gone out of use.
+void Tracker::begin_segment(bool learn) {
+  const float rate = learn ? kLearnCounts : 0;
+  std::size_t kept = 0;
+  double length = 0;
+  for (const KernelNumber number : members_) {
+    Kernel& kernel = kernels_[number];
+    kernel.reference += rate * (static_cast<float>(kernel.count) - kernel.reference);
+    kernel.count = 0;
+    if (kernel.reference < kForget && kernel.witness < 0) {
+      kernel = {};
+    } else {
+      length += kernel.reference;
+      members_[kept++] = number;
+    }
+  }
+  members_.resize(kept);
+  length_ = length;
+  segment_length_ = 0;
+  excess_ = 0;
+  excess_twice_ = 0;
+}
+
+double Tracker::mean_gap() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < gaps(); ++i) sum += gaps_[i];
+  return gaps() > 0 ? sum / static_cast<double>(gaps()) : length_;
+}
+
+double Tracker::gap_cv() const {
+  if (gaps() < 2) return 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < gaps(); ++i) squares += static_cast<double>(gaps_[i]) * gaps_[i];
+  const double mean = mean_gap();
+  return std::sqrt(std::max(0.0, squares / static_cast<double>(gaps()) - mean * mean)) / mean;
+}
+
+std::size_t Tracker::distinct() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      members_, [&](KernelNumber number) { return kernels_[number].reference >= 0.5F; }));
+}
+
+Reference Tracker::learnt(const Reference& from) const {
+  Reference reference = from;
+  reference.counts.clear();
+  for (const KernelNumber number : members_) {
+    const float count = kernels_[number].reference;
+    if (count >= kForget) reference.counts.push_back({number, count});
+  }
+  reference.similarity = similarity_;
+  reference.shortest = shortest_;
+  reference.longest = longest_;
+  return reference;
+}
+
+std::size_t Tracker::memory_bytes() const {
+  return sizeof(*this) + kernels_.capacity() * sizeof(Kernel) +
+         members_.capacity() * sizeof(KernelNumber) + events_.capacity() * sizeof(CountEvent);
+}
+
+}  // namespace hypermile

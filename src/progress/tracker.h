@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows a known pattern launch by launch: says where each iteration begins, learns slow changes
+// of the pattern, and notices when the job does something else. O(1) per launch; a boundary costs
+// one step per distinct kernel of the iteration.
+//
+// Three tests say that the pattern is broken: the witnesses come in another order, more launches
+// than ever before are not explained by the reference, or an iteration does not end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "progress/analysis.h"
+
+namespace hypermile {
+
+// A kernel launched more (or less) often in an iteration than in the reference.
+struct CountEvent {
+  KernelNumber kernel = 0;
+  bool more = false;
+  std::uint32_t by = 0;
+};
+
+class Tracker {
+ public:
+  enum class Step { kNothing, kBoundary, kBroken };
+
+  Tracker();
+
+  // Begins anew. The first anchor opens the first iteration.
+  void start(const Reference& reference);
+  // `launch` numbers consecutively. After kBroken only start().
+  Step add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
+
+  // Of the boundary just told: iterations that ended there. 0 at the first, 2 or 3 where anchors
+  // were missed.
+  unsigned iterations() const { return iterations_; }
+  std::span<const CountEvent> events() const { return events_; }
+
+  // Since start().
+  std::uint64_t segments() const { return segments_; }
+  std::uint64_t first_boundary() const { return first_boundary_; }
+  // Where the launches that are not explained begin.
+  std::uint64_t first_bad() const { return bad_ > 0 ? first_bad_ : segment_start_; }
+  double length() const { return length_; }
+  double similarity() const { return similarity_; }
+  // Standard deviation over mean of the last (at most 128) iterations' launches.
+  double gap_cv() const;
+  // Their mean.
+  double mean_gap() const;
+  std::size_t gaps() const { return segments_ < kGaps ? segments_ : kGaps; }
+  // Kernels launched in most iterations.
+  std::size_t distinct() const;
+  // What was learnt so far, as `from` with its numbers replaced.
+  Reference learnt(const Reference& from) const;
+
+  std::size_t memory_bytes() const;
+
+ private:
+  static constexpr std::size_t kGaps = 128;
+  static constexpr std::size_t kMostWitnesses = 16;
+
+  struct Kernel {
+    std::uint32_t count = 0;  // in this segment
+    float reference = 0;      // per iteration
+    std::int16_t witness = -1;
+    bool member = false;  // listed in members_
+  };
+
+  bool is_anchor(KernelNumber previous, KernelNumber kernel) const {
+    return kernel == anchor_.kernel && (!anchor_.pair || previous == anchor_.previous);
+  }
+  bool stray_anchor() const;
+  void close_segment(std::uint64_t launch);
+  double try_several(double alike);
+  double compare(unsigned times);
+  bool judge(double alike);
+  void begin_segment(bool learn);
+  bool count(Kernel& kernel, KernelNumber number);
+  bool too_much_unexplained() const;
+  bool out_of_order(std::int16_t witness);
+
+  TokenName anchor_;
+  std::vector<Kernel> kernels_;        // by number
+  std::vector<KernelNumber> members_;  // those with a reference or a count
+  std::vector<CountEvent> events_;
+
+  bool open_ = false;
+  unsigned iterations_ = 0;
+  std::uint64_t segments_ = 0;
+  std::uint64_t segment_start_ = 0;
+  std::uint64_t first_boundary_ = 0;
+  double length_ = 0;      // launches of the reference
+  double similarity_ = 0;  // what is usual
+  double shortest_ = 0;    // iteration of late, in launches
+  double longest_ = 0;     // likewise
+  double most_bad_ = 0;    // launches unexplained beyond which the pattern is broken
+  double give_up_ = 0;     // launches in one segment beyond which it is
+  double bad_ = 0;         // unexplained launches of the segments gone bad in a row
+  std::uint64_t first_bad_ = 0;
+  std::uint32_t segment_length_ = 0;
+  std::uint32_t excess_ = 0;        // launches of this segment beyond the reference
+  std::uint32_t excess_twice_ = 0;  // beyond twice the reference
+
+  std::size_t witnesses_ = 0;
+  std::uint64_t witness_clock_ = 0;  // launches of any witness
+  std::array<std::uint64_t, kMostWitnesses> last_fired_{};
+  unsigned disorder_ = 0;
+
+  std::array<std::uint32_t, kGaps> gaps_{};
+};
+
+}  // namespace hypermile

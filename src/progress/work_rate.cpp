@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The window is cut into bins. Each holds how many launches and blocks it saw and of which kernels
+// (hashed); the rate is the Theil-Sen slope of the running sums over the bins' ends, its error the
+// spread between eight parts of the window, and the mixture has moved when the halves of the window
+// differ by more than bins taken alternately do.
+#include "progress/work_rate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace hypermile {
+namespace {
+
+constexpr std::size_t kBins = 64;
+constexpr std::size_t kParts = 8;
+constexpr std::size_t kKinds = 256;
+constexpr double kShift = 0.05;      // of the launches, always borne
+constexpr double kShiftByNoise = 2;  // times what alternate bins differ by
+constexpr double kLeastLaunches = 64;
+// 97.5 % point of Student's t with seven degrees of freedom over that of the normal law: eight
+// parts know their own spread poorly, and the error must hold all the same.
+constexpr double kFewParts = 2.365 / 1.960;
+
+struct Bin {
+  std::int64_t number = -1;  // bins since the clock's origin
+  double launches = 0;
+  double blocks = 0;
+  bool without_blocks = false;
+  std::array<std::uint32_t, kKinds> kinds{};
+};
+
+std::size_t kind_of(std::uint32_t kernel) {
+  return (kernel * 0x9E3779B1U) >> 24;
+}
+
+// Median of the slopes over pairs at least a quarter of the window apart.
+double slope(const std::vector<double>& sums, double step) {
+  std::vector<double> slopes;
+  const std::size_t apart = std::max<std::size_t>(1, sums.size() / 4);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    for (std::size_t j = i + apart; j < sums.size(); ++j) {
+      slopes.push_back((sums[j] - sums[i]) / (static_cast<double>(j - i) * step));
+    }
+  }
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::ranges::nth_element(slopes, middle);
+  return *middle;
+}
+
+RateEstimate rate(const std::vector<double>& per_bin, double step) {
+  std::vector<double> sums(1, 0.0);
+  for (const double work : per_bin) sums.push_back(sums.back() + work);
+  const std::size_t bins = per_bin.size();
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const std::size_t from = part * bins / kParts;
+    const std::size_t to = (part + 1) * bins / kParts;
+    const double here = (sums[to] - sums[from]) / (static_cast<double>(to - from) * step);
+    sum += here;
+    squares += here * here;
+  }
+  const double mean = sum / kParts;
+  const double variance = std::max(0.0, squares / kParts - mean * mean) / (kParts - 1);
+  return {slope(sums, step), kFewParts * std::sqrt(variance)};
+}
+
+using Kinds = std::array<double, kKinds>;
+
+// Share of the launches by which two mixtures differ.
+double differ(const Kinds& a, const Kinds& b) {
+  double all_a = 0;
+  double all_b = 0;
+  for (std::size_t k = 0; k < kKinds; ++k) {
+    all_a += a[k];
+    all_b += b[k];
+  }
+  if (all_a == 0 || all_b == 0) return 1;
+  double sum = 0;
+  for (std::size_t k = 0; k < kKinds; ++k) sum += std::abs(a[k] / all_a - b[k] / all_b);
+  return sum / 2;
+}
+
+Error refuse(std::string why, std::string remedy) {
+  return Error{ErrorCode::kNotReady, std::move(why), std::move(remedy)};
+}
+
+}  // namespace
+
+class WorkRate::Bins {
+ public:
+  explicit Bins(Seconds window)
+      : step_(std::max<std::int64_t>(
+            1, static_cast<std::int64_t>(std::clamp(window.value(), 0.1, 3600.0) * 1e9 / kBins))) {
+    // The bin that is being filled does not count.
+    bins_.resize(kBins + 1);
+  }
+
+  void restart() {
+    for (Bin& bin : bins_) bin.number = -1;
+    first_ = -1;
+  }
+
+  void add(const Launch& launch) {
+    const std::int64_t number = number_of(launch.time);
+    if (number < 0) return;
+    Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
+    // Late ones of a bin that is gone are let go.
+    if (bin.number > number) return;
+    if (bin.number < number) {
+      bin = {};
+      bin.number = number;
+    }
+    if (first_ < 0) first_ = number + 1;  // the first bin is seen from somewhere in its middle
+    ++bin.launches;
+    bin.blocks += launch.blocks;
+    bin.without_blocks |= launch.blocks == 0;
+    ++bin.kinds[kind_of(launch.kernel)];
+  }
+
+  Result<WorkRateEstimate> estimate(Instant now) const;
+
+ private:
+  std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
+  // The bin of that number; nullptr where nothing was launched in it.
+  const Bin* find(std::int64_t number) const {
+    const Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
+    return bin.number == number ? &bin : nullptr;
+  }
+
+  std::int64_t step_;  // ns
+  std::vector<Bin> bins_;
+  std::int64_t first_ = -1;
+};
+
+Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
+  const std::int64_t end = number_of(now);  // not yet over
+  const std::int64_t begin = std::max<std::int64_t>(first_, end - static_cast<std::int64_t>(kBins));
+  if (first_ < 0 || end - begin < static_cast<std::int64_t>(kBins / 2)) {
+    return refuse("launches were seen for less than half a window", "wait");
+  }
+  std::vector<double> launches;
+  std::vector<double> blocks;
+  bool all_blocks = true;
+  double total = 0;
+  Kinds first_half{}, second_half{}, even{}, odd{};
+  for (std::int64_t number = begin; number < end; ++number) {
+    const Bin* bin = find(number);
+    launches.push_back(bin ? bin->launches : 0);
+    blocks.push_back(bin ? bin->blocks : 0);
+    if (bin == nullptr) continue;
+    all_blocks &= !bin->without_blocks;
+    total += bin->launches;
+    Kinds& half = number < begin + (end - begin) / 2 ? first_half : second_half;
+    Kinds& turn = number % 2 == 0 ? even : odd;
+    for (std::size_t k = 0; k < kKinds; ++k) {
+      half[k] += bin->kinds[k];
+      turn[k] += bin->kinds[k];
+    }
+  }
+  if (total < kLeastLaunches) return refuse("too few launches for a rate", "use a longer window");
+  const double shift = differ(first_half, second_half);
+  if (shift > kShift + kShiftByNoise * differ(even, odd)) {
+    return refuse(
+        fmt::format("the mixture of kernels moved by {:.0f} % within the window", 100 * shift),
+        "wait until the job does the same work for a whole window");
+  }
+  const double step = static_cast<double>(step_) * 1e-9;
+  WorkRateEstimate estimate{.launches = rate(launches, step),
+                            .blocks = std::nullopt,
+                            .mixture_shift = shift,
+                            .span = Seconds(static_cast<double>(end - begin) * step)};
+  if (all_blocks) estimate.blocks = rate(blocks, step);
+  return estimate;
+}
+
+WorkRate::WorkRate(Seconds window) : bins_(std::make_unique<Bins>(window)) {}
+WorkRate::~WorkRate() = default;
+WorkRate::WorkRate(WorkRate&&) noexcept = default;
+WorkRate& WorkRate::operator=(WorkRate&&) noexcept = default;
+
+void WorkRate::add(const Launch& launch) {
+  bins_->add(launch);
+}
+void WorkRate::restart() {
+  bins_->restart();
+}
+Result<WorkRateEstimate> WorkRate::estimate(Instant now) const {
+  return bins_->estimate(now);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate/evidence/detected_suite.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace hypermile {
+namespace {
+
+TEST(DetectedSuite, NoWorkloadIsCountedWronglyAndNearlyAllAreCounted) {
+  if (const char* source = std::getenv("HYPERMILE_SOURCE_DIR")) {
+    ::setenv("HYPERMILE_DATA", source, 1);
+  }
+  const GpuSheet sheet = *load_gpu_sheet("rtx3080ti");
+  int locked = 0;
+  for (const std::string& key : workload_keys()) {
+    const Detected found = detect_iterations(sheet, *load_workload(key), 15, 1);
+
+    EXPECT_FALSE(found.wrong()) << key << ": " << found.counted << " of " << found.truth;
+    locked += found.locked;
+  }
+  EXPECT_GE(locked, 80);
+}
+
+}  // namespace
+}  // namespace hypermile
