@@ -18,6 +18,8 @@ constexpr float kFinerCv = 0.6F;      // and as even as this
 constexpr float kSteadyCv = 0.1F;
 constexpr double kByChance = 2;
 constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
+constexpr double kGraphGap = 1.67;    // launches: three of five or more are that graph
+constexpr Seconds kGraphTime = milliseconds(1);
 constexpr double kSameGap = 1.3;
 constexpr std::uint32_t kEvenMembers = 3;  // for evenness to stand in for similarity
 constexpr std::uint32_t kEvenOccurrences = 7;
@@ -69,20 +71,26 @@ double Analysis::quality(const TokenClass& of) const {
   return std::max(alike, 1 - 3.0 * of.cv);
 }
 
-std::vector<Analysis::Rated> Analysis::rate_classes() {
+std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
   std::vector<Rated> rated;
   rated.reserve(classes_.candidates().size());
   for (const TokenClass& candidate : classes_.candidates()) {
-    segmentation_.cut(table_, table_.positions(classes_.members(candidate).front()));
-    rated.push_back({&candidate, quality(candidate), candidate.gap});
+    const auto positions = table_.positions(classes_.members(candidate).front());
+    segmentation_.cut(table_, positions);
+    const Seconds lasting = ring.time(table_.begin() + positions.back()) -
+                            ring.time(table_.begin() + positions.front());
+    rated.push_back({&candidate, quality(candidate), candidate.gap,
+                     lasting / static_cast<double>(positions.size() - 1)});
   }
   return rated;
 }
 
 // Whether a finer class is as good an explanation as the best. Iterations that vary by chance look
 // more alike the more of them make one segment, by the root of their number; layers are no chance,
-// they are uneven.
+// they are uneven. And a single launch that fills most of the stream and takes milliseconds is a
+// graph, whatever is logged between.
 bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
+  if (finer.gap <= kGraphGap && finer.each >= kGraphTime) return finer.quality >= kLeastQuality;
   if (finer.of->cv > kFinerCv) return false;
   if (finer.quality >= top.quality - kFinerCosts) return true;
   const bool steady = finer.of->steady >= kEvenMembers && finer.of->cv <= kSteadyCv;
@@ -93,7 +101,7 @@ std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin
                                      std::uint64_t end) {
   table_.group(ring, begin, end);
   classes_.sort(table_.tokens());
-  const std::vector<Rated> rated = rate_classes();
+  const std::vector<Rated> rated = rate_classes(ring);
   if (rated.empty()) return std::nullopt;
   const auto rank = [](const Rated& each) {
     return std::tuple(-std::lround(each.quality * 100), each.gap);

@@ -53,8 +53,9 @@ class Analysis {
     const TokenClass* of = nullptr;
     double quality = 0;
     double gap = 0;
+    Seconds each;  // time between two occurrences
   };
-  std::vector<Rated> rate_classes();
+  std::vector<Rated> rate_classes(const LaunchRing& ring);
   static bool good_enough(const Rated& finer, const Rated& top, double ratio);
   // nullopt where the class fails a closer look.
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);

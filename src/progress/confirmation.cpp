@@ -18,6 +18,8 @@ constexpr std::array<Tier, 4> kTiers = {
 
 constexpr double kExplainedShare = 0.5;
 constexpr std::uint64_t kExplainedEnough = 32768;
+constexpr Seconds kLastingLong(1.5);
+constexpr Seconds kLastingEnough(8);
 
 // Few launches at a slow, even pace look like the equal layers of one long forward pass. Networks
 // have up to 126 of them; only more repetitions than that are certainly no layers. A whole
@@ -33,6 +35,16 @@ bool may_be_layers(const Evidence& evidence) {
   if (evidence.launches > kLayerLaunches || evidence.distinct < kLayerDistinct) return false;
   if (evidence.waits >= kLayerWaits) return false;
   return evidence.lasting > kLayerPace * static_cast<double>(evidence.explained);
+}
+
+// Half of the launches since the search began, or half of the time: a job of few launches may come
+// after a start-up of many.
+bool explains_enough(const Evidence& evidence) {
+  if (evidence.explained >= kExplainedEnough || evidence.lasting >= kLastingEnough) return true;
+  const double share = kExplainedShare * static_cast<double>(evidence.searched);
+  if (static_cast<double>(evidence.explained) >= share) return true;
+  return evidence.lasting >= kLastingLong &&
+         evidence.lasting >= kExplainedShare * evidence.searching;
 }
 
 // The fewer gaps there are, the more even they must be.
@@ -51,10 +63,7 @@ Verdict judge_by(const Tier& tier, const Evidence& evidence) {
 
 Verdict judge(const Evidence& evidence) {
   if (may_be_layers(evidence) && evidence.segments < kMoreThanLayers) return Verdict::kNotYet;
-  const double share = kExplainedShare * static_cast<double>(evidence.searched);
-  if (static_cast<double>(evidence.explained) < share && evidence.explained < kExplainedEnough) {
-    return Verdict::kNotYet;
-  }
+  if (!explains_enough(evidence)) return Verdict::kNotYet;
   if (!even_enough(evidence)) return Verdict::kNotYet;
   Verdict best = Verdict::kNotYet;
   for (const Tier& tier : kTiers) best = std::max(best, judge_by(tier, evidence));

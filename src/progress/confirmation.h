@@ -18,6 +18,7 @@ struct Evidence {
   unsigned agreeing = 0;        // analyses after the first that found the same
   std::uint64_t explained = 0;  // launches from the first boundary to now
   std::uint64_t searched = 0;   // launches since the search began
+  Seconds searching;            // time since the search began
   std::size_t gaps = 0;
   double gap_cv = 0;
   double launches = 0;       // in one iteration

@@ -13,6 +13,7 @@ Evidence good() {
           .agreeing = 1,
           .explained = 8000,
           .searched = 9000,
+          .searching = Seconds(0.7),
           .gaps = 8,
           .gap_cv = 0.01,
           .launches = 1000,
@@ -44,6 +45,21 @@ TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
   for (const Evidence& evidence : {few, brief, unexplained, uneven}) {
     EXPECT_EQ(judge(evidence), Verdict::kNotYet);
   }
+}
+
+TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartOfMany) {
+  Evidence graph = good();
+  graph.launches = 1;
+  graph.distinct = 1;
+  graph.explained = 600;
+  graph.searched = 50000;
+  graph.searching = Seconds(2.5);
+  graph.lasting = Seconds(1);
+  EXPECT_EQ(judge(graph), Verdict::kNotYet);
+
+  graph.lasting = Seconds(1.6);
+  graph.searching = Seconds(3.1);
+  EXPECT_EQ(judge(graph), Verdict::kBelieved);
 }
 
 TEST(Confirmation, WantsMoreOfPoorerPatterns) {

@@ -114,9 +114,11 @@ void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
 
 void LaunchDetector::Core::lock(bool relevelled) {
   lock_pending_ = false;
-  phase_ = library_.recognise(reference_);
-  begin_lock(tracker_.first_boundary(),
-             {.time = now(), .launch = ring_.end() - 1, .known = false, .relevelled = relevelled});
+  const PhaseLibrary::Recognised phase = library_.recognise(reference_);
+  phase_ = phase.number;
+  begin_lock(
+      tracker_.first_boundary(),
+      {.time = now(), .launch = ring_.end() - 1, .known = phase.known, .relevelled = relevelled});
 }
 
 void LaunchDetector::Core::lock_known() {

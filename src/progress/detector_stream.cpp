@@ -97,6 +97,7 @@ void LaunchDetector::Core::weigh_evidence() {
                           .agreeing = agreeing_,
                           .explained = ring_.end() - tracker_.first_boundary(),
                           .searched = searched(),
+                          .searching = now() - ring_.time(std::max(search_start_, ring_.begin())),
                           .gaps = tracker_.gaps(),
                           .gap_cv = tracker_.gap_cv(),
                           .launches = tracker_.mean_gap(),

@@ -3,7 +3,6 @@
 // The last 131072 launches, by their number since the start: what an analysis looks back on.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -37,7 +37,7 @@ PhaseLibrary::PhaseLibrary() : watches_(kMost) {
   }
 }
 
-std::uint32_t PhaseLibrary::recognise(const Reference& reference) {
+PhaseLibrary::Recognised PhaseLibrary::recognise(const Reference& reference) {
   Phase* best = nullptr;
   double most = kSamePhase;
   for (Phase& phase : phases_) {
@@ -47,16 +47,15 @@ std::uint32_t PhaseLibrary::recognise(const Reference& reference) {
       best = &phase;
     }
   }
-  if (best == nullptr && phases_.size() < kMost) {
-    best = &phases_.emplace_back();
-    best->number = next_number_++;
-  } else if (best == nullptr) {
-    best = &*std::ranges::min_element(phases_, {}, &Phase::used);
+  const bool known = best != nullptr;
+  if (!known) {
+    best = phases_.size() < kMost ? &phases_.emplace_back()
+                                  : &*std::ranges::min_element(phases_, {}, &Phase::used);
     best->number = next_number_++;
   }
   best->reference = reference;
   best->used = ++uses_;
-  return best->number;
+  return {best->number, known};
 }
 
 void PhaseLibrary::update(std::uint32_t number, Reference reference) {

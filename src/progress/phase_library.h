@@ -31,8 +31,12 @@ class PhaseLibrary {
 
   PhaseLibrary();
 
+  struct Recognised {
+    std::uint32_t number = 0;
+    bool known = false;
+  };
   // The number of the phase that this is: an old one where it is known, else the next.
-  std::uint32_t recognise(const Reference& reference);
+  Recognised recognise(const Reference& reference);
   // Replaces what is remembered of a phase, as when it has been followed for a while.
   void update(std::uint32_t number, Reference reference);
   std::span<const Phase> phases() const { return phases_; }

@@ -134,5 +134,25 @@ TEST(GraphLoops, AreLockedWithFewKernelsOrNone) {
   }
 }
 
+TEST(GraphLoops, LoggingBetweenGraphsIsNotTakenForTheIteration) {
+  Random random(6);
+  LabelledStream stream = make_graph_loop(0, milliseconds(3), 1500, random);
+  LabelledStream logged;
+  for (std::size_t i = 0; i < stream.launches.size(); ++i) {
+    if (i % 20 == 19) {
+      for (std::uint32_t k = 1; k <= 2; ++k) {
+        logged.launches.push_back({stream.launches[i].time, k, 0, 0});
+      }
+    }
+    logged.starts.push_back(logged.launches.size());
+    logged.launches.push_back(stream.launches[i]);
+  }
+
+  const Trial trial = try_detector(logged, 5);
+
+  ASSERT_TRUE(trial.lock_after.has_value());
+  EXPECT_FALSE(trial.wrong) << trial.ratio_at_lock;
+}
+
 }  // namespace
 }  // namespace hypermile

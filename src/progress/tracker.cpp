@@ -167,11 +167,12 @@ double Tracker::compare(unsigned times) {
   for (const KernelNumber number : members_) {
     const Kernel& kernel = kernels_[number];
     const float reference = static_cast<float>(times) * kernel.reference;
-    const auto expected = static_cast<std::uint32_t>(reference + 0.5F);
-    matched += std::min(static_cast<float>(kernel.count), reference);
-    if (kernel.count == expected) continue;
-    const bool more = kernel.count > expected;
-    events_.push_back({number, more, more ? kernel.count - expected : expected - kernel.count});
+    const float count = static_cast<float>(kernel.count);
+    matched += std::min(count, reference);
+    const float off = count - reference;
+    if (off <= 0.5F && off > -0.5F) continue;
+    const auto by = static_cast<std::uint32_t>(std::lround(std::abs(off)));
+    events_.push_back({number, off > 0, by});
   }
   return matched;
 }
@@ -185,8 +186,9 @@ bool Tracker::judge(double alike) {
   }
   bad_ = 0;
   similarity_ += kLearnSimilarity * (alike - similarity_);
-  shortest_ = std::min(1.002 * shortest_, static_cast<double>(segment_length_) / iterations_);
-  longest_ = std::max(0.999 * longest_, static_cast<double>(segment_length_));
+  const double length = segment_length_;
+  shortest_ = std::min(1.002 * shortest_, iterations_ == 1 ? length : length / iterations_);
+  longest_ = std::max(0.999 * longest_, length);
   give_up_ = kSlowestGap * longest_ + kSlack;
   return iterations_ == 1;
 }

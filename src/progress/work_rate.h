@@ -8,7 +8,6 @@
 // O(1) per launch, fixed memory, one thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 #include "progress/evidence/made_streams.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace hypermile {

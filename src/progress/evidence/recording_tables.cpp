@@ -90,7 +90,7 @@ std::string window_cell(const std::vector<Boundary>& host, const std::vector<Bou
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)))];
 }
 
 std::string lock_table(const std::vector<LabelledStream>& recordings, std::size_t starts) {

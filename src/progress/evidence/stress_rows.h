@@ -19,8 +19,8 @@ struct StressRow {
   std::function<LabelledStream(const LabelledStream& from, Random& random)> edit;
   bool from_the_start = false;  // else from a random place
 };
-inline void PrintTo(const StressRow& row, std::ostream* out) {
-  *out << row.id;
+inline std::ostream& operator<<(std::ostream& out, const StressRow& row) {
+  return out << row.id;
 }
 
 const std::vector<StressRow>& stress_rows();
