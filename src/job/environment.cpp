@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/environment.h"
 
+#include <fmt/format.h>
+
 namespace hypermile {
 
 Environment Environment::from(const char* const* variables) {
@@ -31,7 +33,7 @@ void Environment::unset(std::string_view name) {
 std::vector<std::string> Environment::strings() const {
   std::vector<std::string> strings;
   strings.reserve(variables_.size());
-  for (const auto& [name, value] : variables_) strings.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables_) strings.push_back(fmt::format("{}={}", name, value));
   return strings;
 }
 
