@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPOEO's period detector as its authors published it, constant by constant: peaks of the spectrum,
+// GPOEO's period detector, implemented from a description of its authors' program with their
+// constants: peaks of the spectrum,
 // the candidate whose consecutive stretches are most alike, rolling windows that must agree. It
 // sees nothing below 0.4 s and takes aliases of shorter periods for the truth; spectral_detector.h
 // is what we trust. Kept as the baseline it is compared with, and for the GPOEO policy.

@@ -16,7 +16,10 @@ constexpr double kLongestShare = 1 / 3.05;  // of the series: three repetitions 
 constexpr double kAsGood = 0.90;    // of the strongest peak: a shorter period that explains as much
 constexpr double kRise = 0.25;      // of a peak above the deepest lag before it
 constexpr double kKeepsStep = 0.6;  // of the first peak, to follow its multiples for refinement
-constexpr double kReach = 0.5;      // of the series, up to which multiples are followed
+constexpr double kFewPeriods = 16;  // up to here periods are followed one by one
+constexpr double kMayDiffer = 0.25;  // by which one may be longer or shorter
+constexpr double kAlike = 0.4;       // correlation of one with the first
+constexpr double kReach = 0.5;       // of the series, up to which multiples are followed
 
 std::vector<double> without_trend(std::span<const double> series) {
   const auto n = static_cast<double>(series.size());
@@ -77,7 +80,9 @@ std::optional<Periodicity> Repetition::find(double shortest) const {
   const double strongest = std::ranges::max(peaks, {}, &Periodicity::strength).strength;
   for (const Periodicity& peak : peaks) {
     if (peak.strength < kAsGood * strongest) continue;
-    return Periodicity{refined(peak.period), peak.strength};
+    const double period = refined(peak.period);
+    const bool few = period * kFewPeriods > static_cast<double>(series_.size());
+    return Periodicity{few ? tracked(period).value_or(period) : period, peak.strength};
   }
   return std::nullopt;
 }
@@ -94,6 +99,42 @@ double Repetition::refined(double period) const {
     best = lag / n;
   }
   return best;
+}
+
+std::optional<double> Repetition::tracked(double period) const {
+  const auto length = static_cast<std::size_t>(period);
+  const std::span<const double> model(series_.data(), std::min(length, series_.size()));
+  const auto likeness = [&](std::size_t at) {
+    double both = 0;
+    double one = 0;
+    double other = 0;
+    for (std::size_t i = 0; i < model.size(); ++i) {
+      both += model[i] * series_[at + i];
+      one += model[i] * model[i];
+      other += series_[at + i] * series_[at + i];
+    }
+    return one > 0 && other > 0 ? both / std::sqrt(one * other) : 0;
+  };
+  double position = 0;
+  int count = 0;
+  for (;;) {
+    const auto from = static_cast<std::size_t>(position + period * (1 - kMayDiffer));
+    const auto to = static_cast<std::size_t>(position + period * (1 + kMayDiffer)) + 1;
+    if (to + 1 + model.size() > series_.size()) break;
+    std::size_t best = from;
+    for (std::size_t at = from; at <= to; ++at) {
+      if (likeness(at) > likeness(best)) best = at;
+    }
+    if (likeness(best) < kAlike) return std::nullopt;
+    // Between two samples: the top of a parabola through the best and its neighbours.
+    const double before = likeness(best - 1);
+    const double after = likeness(best + 1);
+    const double bend = before - 2 * likeness(best) + after;
+    const double shift = bend < 0 ? std::clamp(0.5 * (before - after) / bend, -0.5, 0.5) : 0;
+    position = static_cast<double>(best) + shift;
+    ++count;
+  }
+  return count > 0 ? std::optional(position / count) : std::nullopt;
 }
 
 double Repetition::amplitude(double period, int harmonics) const {

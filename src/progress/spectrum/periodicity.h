@@ -37,6 +37,8 @@ class Repetition {
   double at(double lag) const;
   double best_lag(double from, double to) const;
   double refined(double period) const;
+  // Mean of few periods that differ: each is found where it looks most like the first.
+  std::optional<double> tracked(double period) const;
 
   std::vector<double> series_;
   std::vector<double> correlation_;

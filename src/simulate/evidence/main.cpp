@@ -39,6 +39,7 @@ Result<CoverageCase> case_of(const char* gpu, const char* workload, TickSource t
   ASSIGN_OR_RETURN(one.workload, load_workload(workload));
   one.ticks = ticks;
   one.windows = 1000;
+  one.seed = 71;  // not the one that the estimator's constants were chosen with
   return one;
 }
 
