@@ -7,17 +7,15 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/identifiers.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "gpu/gpu.h"
 #include "gpu/setting.h"
+#include "lease/lease.h"
 
 namespace hypermile {
 
@@ -28,28 +26,13 @@ struct Peer {
   pid_t pid = 0;                   // 0: not visible from here
 };
 
-// Inclusive, in the knob's unit (MHz or W).
-struct Bounds {
-  double min = 0;
-  double max = 0;
-  bool operator==(const Bounds&) const = default;
-};
-
-enum class Beyond { kDeny, kClamp };  // what becomes of a request outside the bounds
-
-// What one caller may do with one GPU. A knob without bounds may not be moved.
+// What one caller may do with one GPU.
 struct Rights {
-  std::optional<Bounds> sm_clock = {};
-  std::optional<Bounds> memory_clock = {};
-  std::optional<Bounds> power_limit = {};
-  Beyond beyond = Beyond::kDeny;
+  Bounds bounds;  // a knob without a range may not be moved
   Seconds longest_lease = Seconds(24 * 3600.0);
-
-  std::optional<Bounds> bounds(Knob knob) const;
-  bool operator==(const Rights&) const = default;
 };
 
-// Every knob, any value the card takes: root's, and the owner's of a guardian.
+// Every knob, any value the card takes: root's, and those of a guardian's owner.
 Rights unlimited_rights();
 
 struct Subjects {
@@ -78,10 +61,8 @@ struct AllowList {
   Result<Rights> rights(const Peer& peer, const GpuUuid& gpu) const;
 };
 
-// `wanted` as far as `rights` and the site's `baseline` let it: the same, or clamped to the nearest
-// clock that is both supported and allowed, or kPermission that names the bounds. Nobody gets above
-// the baseline: it is the site's own cap.
-Result<Setting> permitted(const Setting& wanted, const Rights& rights, const Setting& baseline,
-                          const Capabilities& capabilities);
+// Nobody gets above the site's own cap, whatever a rule says; a knob whose whole range lies above
+// it may not be moved.
+Bounds capped(Bounds bounds, const Setting& baseline);
 
 }  // namespace hypermile

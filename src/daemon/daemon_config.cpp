@@ -65,16 +65,16 @@ class ConfigLoader {
     rule.subjects = subjects(reader);
     if (reader.has("everyone")) rule.subjects.everyone = reader.flag("everyone", false);
     rule.gpus = gpus(reader);
-    rule.rights.sm_clock = bounds(reader, "sm_clock", kHighestClock);
-    rule.rights.memory_clock = bounds(reader, "memory_clock", kHighestClock);
-    rule.rights.power_limit = bounds(reader, "power_limit", kHighestLimit);
+    rule.rights.bounds.sm_clock = range(reader, "sm_clock", kHighestClock);
+    rule.rights.bounds.memory_clock = range(reader, "memory_clock", kHighestClock);
+    rule.rights.bounds.power_limit = range(reader, "power_limit", kHighestLimit);
     rule.rights.longest_lease =
         duration(reader, "longest_lease", rule.rights.longest_lease, Seconds(366 * 24 * 3600.0));
     const std::string beyond = reader.text("beyond", "deny");
     if (beyond != "deny" && beyond != "clamp") {
       reader.complain("beyond must be \"deny\" or \"clamp\"", "beyond");
     }
-    rule.rights.beyond = beyond == "clamp" ? Beyond::kClamp : Beyond::kDeny;
+    rule.rights.bounds.clamp = beyond == "clamp";
     reader.done();
     config_.allow.rules.push_back(std::move(rule));
   }
@@ -132,14 +132,14 @@ class ConfigLoader {
   }
 
   // [low, high]; absent: not allowed.
-  std::optional<Bounds> bounds(TomlReader& reader, std::string_view key, double highest) {
+  std::optional<KnobRange> range(TomlReader& reader, std::string_view key, double highest) {
     if (!reader.has(key)) return std::nullopt;
     const std::vector<double> pair = reader.numbers(key, 2);
     if (pair.size() != 2 || pair[0] > pair[1] || pair[1] > highest) {
       reader.complain(fmt::format("{} must be [lowest, highest]", key), key);
       return std::nullopt;
     }
-    return Bounds{pair[0], pair[1]};
+    return KnobRange{pair[0], pair[1]};
   }
 
   Seconds duration(TomlReader& reader, std::string_view key, Seconds otherwise, Seconds longest) {

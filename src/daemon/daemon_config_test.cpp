@@ -75,10 +75,11 @@ power_limit = 350
   const Rule& rule = config->allow.rules[0];
   EXPECT_EQ(rule.subjects.users, (std::set<uid_t>{1001, 1002}));
   EXPECT_EQ(rule.gpus, (std::set<GpuUuid>{GpuUuid("GPU-1"), GpuUuid("GPU-2")}));
-  EXPECT_EQ(rule.rights.sm_clock, (Bounds{600, 1980}));
-  EXPECT_FALSE(rule.rights.memory_clock.has_value()) << "memory control is off unless written";
+  EXPECT_EQ(rule.rights.bounds.sm_clock, (KnobRange{600, 1980}));
+  EXPECT_FALSE(rule.rights.bounds.memory_clock.has_value())
+      << "memory control is off unless written";
   EXPECT_EQ(rule.rights.longest_lease, Seconds(12 * 3600));
-  EXPECT_EQ(rule.rights.beyond, Beyond::kClamp);
+  EXPECT_TRUE(rule.rights.bounds.clamp);
   EXPECT_TRUE(config->allow.rules[1].subjects.everyone);
   EXPECT_TRUE(config->allow.rules[1].gpus.empty());
   EXPECT_EQ(config->baseline(GpuUuid("GPU-1")).power_limit, Watts(350));
