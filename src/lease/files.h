@@ -39,6 +39,8 @@ class Files {
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) = 0;
   // Replaces `to` at one instant.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  // A second name for a file; kBusy when `to` is there already.
+  virtual Result<void> link(const std::string& from, const std::string& to) = 0;
   // Returns when the names in the folder would survive the loss of power.
   virtual Result<void> sync_folder(const std::string& folder) = 0;
   // kBusy with the holder's own words when another process holds it.

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "lease/gpu_keeper.h"
@@ -27,7 +30,8 @@ class GpuKeeperThread final : public GpuPort {
 
   // `clock` is a real one and outlives this.
   GpuKeeperThread(std::unique_ptr<GpuKeeper> keeper, Clock& clock, ToLoop to_loop);
-  // Waits for the call under way, at most `kFarewell`; a thread whose call hangs is left behind.
+  // Waits for the call under way, which a DeadlineGpu bounds. What is ordered and not begun is
+  // dropped; a restore that is not complete is left to the next start, by the journal.
   ~GpuKeeperThread() override;
 
   const GpuUuid& uuid() const override { return uuid_; }
@@ -35,15 +39,45 @@ class GpuKeeperThread final : public GpuPort {
   void restore(RestoreScope scope, RestoreDone done) override;
   PortStatus status() const override;
 
-  static constexpr Seconds kFarewell = Seconds(1);
+  // The pause after a failed attempt to restore, doubled each time.
+  static constexpr Seconds kFirstPause = milliseconds(50);
+  static constexpr Seconds kLongestPause = Seconds(5);
 
  private:
-  struct State;
-  static void serve(const std::shared_ptr<State>& state);
+  struct SetOrder {
+    SetRequest request;
+    SetDone done;
+  };
+  struct RestoreOrder {
+    RestoreScope scope;
+    RestoreDone done;
+  };
+  using Order = std::variant<SetOrder, RestoreOrder>;
+
+  void serve();
+  void carry_out(SetOrder& order);
+  void carry_out(RestoreOrder& order);
+  void try_restore(RestoreScope scope);
+  void begin_call();
+  void note(const std::function<void(PortStatus&)>& change);
+  void push(Order order);
 
   GpuUuid uuid_;
-  std::shared_ptr<State> state_;
-  std::thread thread_;
+  std::unique_ptr<GpuKeeper> keeper_;  // the thread's
+  Clock& clock_;
+  ToLoop to_loop_;
+
+  // The thread's own: a restore under way.
+  std::vector<RestoreDone> waiting_;
+  int attempts_ = 0;
+  Seconds pause_ = kFirstPause;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Order> orders_;
+  PortStatus status_;
+  bool stop_ = false;
+  std::thread thread_;  // last: it uses all the others
 };
 
 }  // namespace hypermile

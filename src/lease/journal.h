@@ -3,7 +3,7 @@
 // What may be changed on one GPU, so that whoever comes after a crash can give it back. A file of
 // frames, appended to and made durable before each change; docs/journal.md has the format.
 //
-// A journal that cannot be read to its end is damaged: its file is kept beside the new one, and
+// A journal that cannot be read to its end is damaged: its file is kept under another name, and
 // every knob of the GPU counts as changed. Opening never fails: what cannot be read is damage, and
 // what cannot be written shows when a change is to be recorded, which is then refused. Recording
 // that something was given back never stands in the way of giving back.
@@ -26,20 +26,22 @@ namespace hypermile {
 
 // A knob that may be changed.
 struct KnobChange {
-  // What was found before the first change; nullopt: not known, the driver's default.
-  std::optional<double> baseline;
-  // Any of these may be in force; the newest last. Empty: not known, after damage.
-  std::vector<double> requested;
+  // What was found before the first change; nullopt: the driver's default, or not known.
+  std::optional<double> baseline = {};
+  // Any of these may be in force; the newest last.
+  std::vector<double> requested = {};
+  // False after damage: something else may be in force, too.
+  bool requested_known = true;
   LeaseId lease = 0;
-  std::string owner;
-  MachineEpoch epoch;
+  std::string owner = {};
+  MachineEpoch epoch = {};
 };
 
 class Journal {
  public:
-  // `files` must outlive this. `path` is the file's; "`path`.new" and "`path`.damaged-N" are used
-  // beside it, in the folder `folder`.
-  static std::unique_ptr<Journal> open(Files& files, std::string folder, std::string path,
+  // `files` must outlive this. The journal is `folder`/`gpu`.journal; with ".new" and ".damaged-N"
+  // after it are the names that it uses beside. `now` is the epoch of what damage leaves unknown.
+  static std::unique_ptr<Journal> open(Files& files, std::string folder, GpuUuid gpu,
                                        MachineEpoch now);
 
   const std::map<Knob, KnobChange>& changes() const { return changes_; }
@@ -56,26 +58,28 @@ class Journal {
 
   static constexpr std::size_t kMostBytes = 1024 * 1024;  // a larger file is damaged
   static constexpr std::size_t kCompactBytes = 64 * 1024;
-  static constexpr std::size_t kMostUncertain = 16;  // requests that may be in force
+  static constexpr std::size_t kMostUncertain = 16;  // requests of one knob that may be in force
 
  private:
-  Journal(Files& files, std::string folder, std::string path, MachineEpoch now);
-  void replay(std::string_view bytes);
-  void replay_record(const JournalRecord& record);
-  void note_damage(Error error);
-  Result<void> append(std::string_view bytes);
+  Journal(Files& files, std::string folder, GpuUuid gpu);
+  Result<void> replay(std::string_view bytes);
+  Result<void> replay_record(const JournalRecord& record, bool first);
+  void count_all_as_changed(const MachineEpoch& now);
+  void merge(const ChangeRecord& record);
+  Result<void> check_room(std::span<const ChangeRecord> records) const;
+  Result<void> append(std::string_view bytes, bool durable);
   Result<void> rewrite();
   Result<void> keep_damaged();
-  Result<void> write_new(const std::string& path, std::string_view bytes);
+  std::string snapshot() const;
 
   Files& files_;
   std::string folder_;
+  GpuUuid gpu_;
   std::string path_;
-  MachineEpoch now_;
   std::map<Knob, KnobChange> changes_;
   std::optional<Error> damage_;
-  std::optional<std::string> damaged_bytes_;  // to be kept before the file is replaced
-  std::unique_ptr<AppendFile> file_;          // null: must be rewritten before the next record
+  bool keep_ = false;                 // the damaged file has no second name yet
+  std::unique_ptr<AppendFile> file_;  // null: to be rewritten before the next record
   std::size_t bytes_ = 0;
 };
 

@@ -16,6 +16,12 @@
 
 namespace hypermile {
 
+// The first record of every journal.
+struct HeaderRecord {
+  std::uint64_t version = 1;
+  GpuUuid gpu;
+};
+
 // A knob is about to be changed.
 struct ChangeRecord {
   GpuUuid gpu;
@@ -34,7 +40,7 @@ struct RestoredRecord {
   Knob knob = Knob::kSmClock;
 };
 
-using JournalRecord = std::variant<ChangeRecord, RestoredRecord>;
+using JournalRecord = std::variant<HeaderRecord, ChangeRecord, RestoredRecord>;
 
 // Text that is too long for a record is cut.
 std::string to_frame(const JournalRecord& record);

@@ -104,8 +104,6 @@ class LeaseTable {
   Result<void> check_free(const Slot& slot) const;
   void end(LeaseId lease, LeaseEnd why);
   void restore(Slot& slot, RestoreScope scope);
-  void restored(Slot& slot);
-  void set_done(Slot& slot, LeaseId lease, const Result<SetReply>& reply);
 
   Clock& clock_;
   std::vector<std::unique_ptr<Slot>> slots_;
@@ -114,7 +112,6 @@ class LeaseTable {
   Ended ended_;
   LeaseCounts counts_;
   bool stopping_ = false;
-  std::vector<std::function<void()>> stop_waiters_;
   std::shared_ptr<Alive> alive_;
 };
 
