@@ -40,8 +40,7 @@ Result<std::unique_ptr<EventLoop>> EventLoop::make(Clock& clock) {
   auto mailbox = std::make_shared<Mailbox>();
   mailbox->wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event event{EPOLLIN, {.u64 = 0}};
-  if (!mailbox->wake ||
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, mailbox->wake.get(), &event) != 0) {
+  if (!mailbox->wake || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, mailbox->wake.get(), &event) != 0) {
     return io_error("make an event loop");
   }
   return std::unique_ptr<EventLoop>(new EventLoop(clock, std::move(epoll), std::move(mailbox)));

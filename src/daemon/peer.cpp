@@ -25,7 +25,8 @@ constexpr long kPidfdOpen = 434;
 #endif
 
 Error peer_error(const char* what) {
-  return Error{ErrorCode::kIo, fmt::format("cannot {} of a client: {}", what, std::strerror(errno))};
+  return Error{ErrorCode::kIo,
+               fmt::format("cannot {} of a client: {}", what, std::strerror(errno))};
 }
 
 }  // namespace

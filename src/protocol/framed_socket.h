@@ -20,7 +20,8 @@ class FramedSocket {
 
   int fd() const { return socket_.get(); }
 
-  // Reads what is there, up to one frame. kNotReady when nothing is, kIo when the other end is gone.
+  // Reads what is there, up to one frame. kNotReady when nothing is, kIo when the other end is
+  // gone.
   Result<void> fill();
   // The body of the next whole frame; nullopt when it is not complete yet; kParse when what has
   // come is no frame, after which the connection is of no use.
