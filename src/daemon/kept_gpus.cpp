@@ -41,19 +41,6 @@ Result<GpuList> list_machine(const Log& log) {
   return machine;
 }
 
-void restore_orphan(const GpuIdentity& identity, const KeepOptions& options, Files& files,
-                    Clock& clock, const Log& log) {
-  const auto keeper = make_keeper(identity, options, files, clock);
-  if (!keeper) return;
-  const RestoreReport report = (*keeper)->restore(RestoreScope::kChanged);
-  // One that another process keeps is no orphan.
-  if (report.problem && report.problem->code != ErrorCode::kBusy) {
-    log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
-  } else if (!report.problem && !report.knobs.empty()) {
-    log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
-  }
-}
-
 }  // namespace
 
 Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& clock,
@@ -76,19 +63,45 @@ Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& cloc
   return kept;
 }
 
+std::vector<GpuRestored> restore_each(const std::vector<GpuIdentity>& gpus, RestoreScope scope,
+                                      const KeepOptions& options, Files& files, Clock& clock) {
+  std::vector<GpuRestored> restored;
+  for (const GpuIdentity& identity : gpus) restored.push_back({identity, {}});
+  std::vector<std::thread> threads;
+  for (GpuRestored& gpu : restored) {
+    threads.emplace_back([&gpu, scope, &options, &files, &clock] {
+      const auto keeper = make_keeper(gpu.identity, options, files, clock);
+      if (keeper) {
+        gpu.report = (*keeper)->restore(scope);
+      } else {
+        gpu.report.problem = keeper.error();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return restored;
+}
+
 void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log) {
   const Result<GpuList> machine = list_machine(log);
   if (!machine) return;
-  std::vector<std::thread> threads;  // one that hangs delays no other
+  std::vector<GpuIdentity> orphans;
   for (const GpuIdentity& identity : machine->gpus) {
     std::error_code ignored;
     const std::string journal = options.folder + "/" + identity.uuid.text() + ".journal";
-    if (options.only.contains(identity.uuid) || !std::filesystem::exists(journal, ignored)) {
-      continue;
+    if (!options.only.contains(identity.uuid) && std::filesystem::exists(journal, ignored)) {
+      orphans.push_back(identity);
     }
-    threads.emplace_back([&] { restore_orphan(identity, options, files, clock, log); });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (const auto& [identity, report] :
+       restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
+    // One that another process keeps is no orphan.
+    if (report.problem && report.problem->code != ErrorCode::kBusy) {
+      log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
+    } else if (!report.problem && !report.knobs.empty()) {
+      log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+    }
+  }
 }
 
 }  // namespace hypermile
