@@ -6,7 +6,7 @@
 
 #include "sim/data_folder.h"
 #include "sim/sim_state.h"
-#include "sim/toml_reader.h"
+#include "base/toml_reader.h"
 
 namespace hypermile {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "sim/data_folder.h"
-#include "sim/toml_reader.h"
+#include "base/toml_reader.h"
 
 namespace hypermile {
 namespace {

@@ -12,9 +12,9 @@ Result<GpuList> list_gpus_within(Seconds deadline, const std::string& path) {
   });
 }
 
-Result<std::unique_ptr<DeadlineGpu>> open_deadline_gpu(const GpuUuid& uuid, Clock& clock,
-                                                       DeadlineGpu::Options options,
-                                                       const std::string& path) {
+Result<std::unique_ptr<DeadlineGpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
+                                                             DeadlineGpu::Options options,
+                                                             const std::string& path) {
   // A call that hangs may look at its clock long after the caller's is gone.
   const std::shared_ptr<Clock> own_clock = make_real_clock();
   keep_forever(own_clock);
@@ -23,13 +23,6 @@ Result<std::unique_ptr<DeadlineGpu>> open_deadline_gpu(const GpuUuid& uuid, Cloc
     return open_gpu(std::move(library), uuid, *own_clock);
   };
   return DeadlineGpu::open(std::move(opener), clock, options);
-}
-
-Result<std::unique_ptr<Gpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
-                                                     DeadlineGpu::Options options,
-                                                     const std::string& path) {
-  ASSIGN_OR_RETURN(auto gpu, open_deadline_gpu(uuid, clock, options, path));
-  return std::unique_ptr<Gpu>(std::move(gpu));
 }
 
 }  // namespace hypermile

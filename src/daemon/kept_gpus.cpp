@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/kept_gpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "gpu/nvml/nvml_open.h"
+#include "gpu/opening_gpu.h"
+#include "lease/gpu_keeper.h"
+#include "lease/machine_epoch.h"
+
+namespace hypermile {
+namespace {
+
+// The first call of a driver that sleeps (no persistence mode) takes seconds.
+constexpr Seconds kListDeadline = Seconds(20);
+
+Result<std::unique_ptr<GpuKeeper>> make_keeper(const GpuIdentity& identity,
+                                               const KeepOptions& options, Files& files,
+                                               Clock& clock) {
+  auto gpu = std::make_unique<OpeningGpu>(identity, [uuid = identity.uuid, &clock] {
+    return open_gpu_with_deadlines(uuid, clock, {});
+  });
+  GpuKeeper::Options keeper{options.folder, options.holder, read_machine_epoch(),
+                            options.config->baseline(identity.uuid),
+                            [watched = gpu.get()] { return watched->settled(); }};
+  return GpuKeeper::make(std::move(gpu), files, clock, std::move(keeper));
+}
+
+Result<GpuList> list_machine(const Log& log) {
+  ASSIGN_OR_RETURN(GpuList machine, list_gpus_within(kListDeadline));
+  for (const Error& problem : machine.unreachable) log(LogLevel::kWarning, problem.line());
+  if (machine.gpus.empty()) {
+    return Error{ErrorCode::kNotFound, "the driver knows no GPU that answers",
+                 "check 'nvidia-smi -L' and the kernel log"};
+  }
+  return machine;
+}
+
+void restore_orphan(const GpuIdentity& identity, const KeepOptions& options, Files& files,
+                    Clock& clock, const Log& log) {
+  const auto keeper = make_keeper(identity, options, files, clock);
+  if (!keeper) return;
+  const RestoreReport report = (*keeper)->restore(RestoreScope::kChanged);
+  // One that another process keeps is no orphan.
+  if (report.problem && report.problem->code != ErrorCode::kBusy) {
+    log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
+  } else if (!report.problem && !report.knobs.empty()) {
+    log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+  }
+}
+
+}  // namespace
+
+Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& clock,
+                           const GpuKeeperThread::ToLoop& to_loop, const Log& log) {
+  ASSIGN_OR_RETURN(const GpuList machine, list_machine(log));
+  for (const GpuUuid& wanted : options.only) {
+    const bool known = std::ranges::any_of(
+        machine.gpus, [&](const GpuIdentity& identity) { return identity.uuid == wanted; });
+    if (!known) {
+      return Error{ErrorCode::kNotFound, fmt::format("there is no GPU {} here", wanted.text()),
+                   "hypermile doctor lists the GPUs"};
+    }
+  }
+  KeptGpus kept;
+  for (const GpuIdentity& identity : machine.gpus) {
+    if (!options.only.empty() && !options.only.contains(identity.uuid)) continue;
+    ASSIGN_OR_RETURN(auto keeper, make_keeper(identity, options, files, clock));
+    kept.push_back(std::make_unique<GpuKeeperThread>(std::move(keeper), clock, to_loop));
+  }
+  return kept;
+}
+
+void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log) {
+  const Result<GpuList> machine = list_machine(log);
+  if (!machine) return;
+  std::vector<std::thread> threads;  // one that hangs delays no other
+  for (const GpuIdentity& identity : machine->gpus) {
+    std::error_code ignored;
+    const std::string journal = options.folder + "/" + identity.uuid.text() + ".journal";
+    if (options.only.contains(identity.uuid) || !std::filesystem::exists(journal, ignored)) {
+      continue;
+    }
+    threads.emplace_back([&] { restore_orphan(identity, options, files, clock, log); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace hypermile
