@@ -77,6 +77,15 @@ TEST_F(GpuKeeperTest, GivesBackAKnobThatTheNextSettingDoesNotName) {
   EXPECT_EQ(to_string(card_.held), "limit=700W");
 }
 
+TEST_F(GpuKeeperTest, ChangesAsOftenAsItIsAsked) {
+  const auto keeper = ready_keeper();
+
+  for (int i = 0; i < 100; ++i) {
+    const std::string setting = "limit=" + std::to_string(300 + i);
+    ASSERT_TRUE(set(*keeper, setting.c_str()).ok()) << i;
+  }
+}
+
 TEST_F(GpuKeeperTest, LeavesAPowerLimitAloneThatSomebodyElseHasSetSince) {
   const auto keeper = ready_keeper();
   ASSERT_TRUE(set(*keeper, "sm=1410,limit=400").ok());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -47,8 +48,8 @@ class InlinePort final : public GpuPort {
   }
 
   // What waits, in order.
-  void carry_out() {
-    while (!orders_.empty()) {
+  void carry_out(int most = std::numeric_limits<int>::max()) {
+    while (!orders_.empty() && most-- > 0) {
       const auto order = std::move(orders_.front());
       orders_.pop_front();
       order();

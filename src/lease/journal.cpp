@@ -129,7 +129,7 @@ Result<void> Journal::record_changes(std::span<const ChangeRecord> records) {
   const bool must = !file_ || bytes_ + bytes.size() > kMostBytes;
   if (must || bytes_ > kCompactBytes) {
     const Result<void> rewritten = rewrite();
-    if (must && !rewritten) return rewritten;
+    if (!rewritten && (must || !file_)) return rewritten;
   }
   RETURN_IF_ERROR(append(bytes, true));
   for (const ChangeRecord& record : records) merge(record);

@@ -79,6 +79,28 @@ TEST_F(JournalTest, StaysShortHoweverManyChangesAreMade) {
   EXPECT_EQ(next->changes().at(Knob::kPowerLimit).requested.back(), 399);
 }
 
+TEST_F(JournalTest, IsWholeUnderItsNameAtEveryInstantOfARewrite) {
+  ASSERT_TRUE(record(*open(files_), change(Knob::kPowerLimit, 400, 650)));
+  for (int step = 0; step < 200; ++step) {
+    for (const bool names_kept : {false, true}) {
+      Fate fate;
+      FaultyFiles files(files_.after_kill(), fate);
+      const auto journal = open(files);
+      // Long enough to be rewritten several times.
+      fate.dies_at = fate.steps + 1000 + step;
+      while (!fate.dead()) {
+        (void)record(*journal, change(Knob::kPowerLimit, 300, 650));
+        journal->note_applied(Knob::kPowerLimit);
+      }
+      FaultyFiles found(files.after_power_loss(0, names_kept), fate_);
+      const auto next = open(found);
+
+      ASSERT_FALSE(next->damage()) << next->damage()->message;
+      ASSERT_EQ(next->changes().at(Knob::kPowerLimit).baseline, 650);
+    }
+  }
+}
+
 TEST_F(JournalTest, ThatIsDamagedCountsEveryKnobAsChangedAndIsKept) {
   const auto journal = open(files_);
   ASSERT_TRUE(record(*journal, change(Knob::kPowerLimit, 400, 650)));

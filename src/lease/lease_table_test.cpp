@@ -255,6 +255,22 @@ TEST_F(LeaseTableTest, TheAdministratorResetsAGpuUnderAnyLease) {
   EXPECT_FALSE(done);
 }
 
+TEST_F(LeaseTableTest, IsDoneOnlyWithTheLastOfSeveralRestores) {
+  int done = 0;
+  machine_.ports[0]->hold = true;
+  for (int i = 0; i < 2; ++i) {
+    table().reset(GpuUuid("GPU-0"), [&](const Result<void>&) { ++done; });
+  }
+
+  machine_.ports[0]->carry_out(1);
+
+  EXPECT_EQ(done, 0);
+  EXPECT_FALSE(acquire(1, {0}).ok());
+  machine_.ports[0]->carry_out(1);
+  EXPECT_EQ(done, 2);
+  EXPECT_TRUE(acquire(1, {0}).ok());
+}
+
 TEST_F(LeaseTableTest, RefusesWhatIsNoLease) {
   EXPECT_EQ(acquire(1, {}).error().code, ErrorCode::kUsage);
   EXPECT_EQ(acquire(1, {0, 0}).error().code, ErrorCode::kUsage);
