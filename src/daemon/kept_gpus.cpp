@@ -18,6 +18,8 @@ namespace {
 
 // The first call of a driver that sleeps (no persistence mode) takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
+constexpr int kOrphanAttempts = 5;
+constexpr Seconds kOrphanPause = milliseconds(300);
 
 Result<std::unique_ptr<GpuKeeper>> make_keeper(const GpuIdentity& identity,
                                                const KeepOptions& options, Files& files,
@@ -93,14 +95,21 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
       orphans.push_back(identity);
     }
   }
-  for (const auto& [identity, report] :
-       restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
-    // One that another process keeps is no orphan.
-    if (report.problem && report.problem->code != ErrorCode::kBusy) {
-      log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
-    } else if (!report.problem && !report.knobs.empty()) {
-      log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+  for (int attempt = 0; attempt < kOrphanAttempts && !orphans.empty(); ++attempt) {
+    if (attempt > 0) clock.sleep_for(kOrphanPause);
+    std::vector<GpuIdentity> left;
+    for (const auto& [identity, report] :
+         restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
+      if (report.problem) {
+        left.push_back(identity);
+        // One that another process keeps is no orphan, unless that process is just dying.
+        const bool kept = report.problem->code == ErrorCode::kBusy;
+        if (!kept) log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
+      } else if (!report.knobs.empty()) {
+        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+      }
     }
+    orphans = std::move(left);
   }
 }
 

@@ -281,9 +281,19 @@ std::optional<Instant> Service::next_deadline() const {
   return next;
 }
 
-void Service::stop(std::function<void()> done) {
-  if (!table_) return done();
-  table_->stop(std::move(done));
+void Service::stop() {
+  if (table_) table_->stop([] {});
+}
+
+bool Service::at_rest() const {
+  if (!table_) return true;
+  const std::vector<GpuStatus> all = table_->status();
+  return std::ranges::all_of(all, [](const GpuStatus& gpu) {
+    if (gpu.port.restored) return true;
+    if (!gpu.port.problem || !gpu.port.in_force.empty()) return false;
+    const ErrorCode code = gpu.port.problem->code;
+    return code == ErrorCode::kBusy || code == ErrorCode::kIo || code == ErrorCode::kNotFound;
+  });
 }
 
 }  // namespace hypermile

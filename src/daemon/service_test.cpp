@@ -286,15 +286,14 @@ TEST_F(ServiceTest, StopsWhenEveryGpuIsRestored) {
   serve();
   set(1, kAlice, granted(1, kAlice, {kFirst}), kFirst, 1410);
   machine_.ports[0]->hold = true;
-  bool stopped = false;
 
-  service_->stop([&] { stopped = true; });
-  EXPECT_FALSE(stopped);
+  service_->stop();
+  EXPECT_FALSE(service_->at_rest());
   EXPECT_NE(refusal(acquire(2, kBob, {kSecond})), "");
   machine_.ports[0]->hold = false;
   machine_.ports[0]->try_again();
 
-  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(service_->at_rest());
   EXPECT_TRUE(machine_.cards[0]->held.empty());
 }
 
