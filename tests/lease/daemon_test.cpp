@@ -2,6 +2,7 @@
 //
 // The daemon among real processes of real users: who may, who holds, and that everything goes back.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <vector>
 
@@ -239,6 +240,51 @@ TEST_F(LeaseTest, ReloadingTheConfigurationLetsNewUsersIn) {
 
   EXPECT_TRUE(
       eventually(5, [&] { return begin(alice.ask("acquire " + uuid(0) + " 5s")) == "ok 1"; }));
+}
+
+TEST_F(LeaseTest, OneCapabilityIsEnough) {
+  REQUIRE_ROOT();
+  if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
+  const std::string config = (folder_ / "hypermiled.toml").string();
+  std::ofstream(config) << kConfig;
+  const Process daemon({"/usr/bin/setpriv", "--bounding-set=-all,+sys_admin", "--inh-caps=-all",
+                        "--no-new-privs", HYPERMILED, "--config", config});
+  ASSERT_TRUE(eventually(20, [&] { return serving(); }));
+  Process alice = start_client(RunAs{kAlice});
+  ASSERT_EQ(begin(alice.ask("acquire " + uuid(0) + " 30s")), "ok 1");
+  ASSERT_EQ(alice.ask("set " + uuid(0) + " sm=1410"), "ok sm=1410MHz");
+
+  alice.signal(SIGKILL);
+
+  EXPECT_TRUE(eventually(1, [&] { return !changed(0); }));
+}
+
+TEST_F(LeaseTest, TellsTheServiceManagerWhenItIsReadyAliveAndStopping) {
+  const std::string path = (folder_ / "notify").string();
+  const auto address = socket_address(path);
+  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(socket.get(), address->get(), address->length()), 0);
+  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  ::setenv("WATCHDOG_USEC", "200000", 1);
+  Process daemon = start_daemon();
+  ::unsetenv("NOTIFY_SOCKET");
+  ::unsetenv("WATCHDOG_USEC");
+  std::string heard;
+  const auto hears = [&](const char* wanted) {
+    return eventually(2, [&] {
+      char buffer[512];
+      const ssize_t got = ::recv(socket.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
+      if (got > 0) heard += std::string(buffer, static_cast<std::size_t>(got)) + "\n";
+      return heard.find(wanted) != std::string::npos;
+    });
+  };
+
+  EXPECT_TRUE(hears("READY=1\nSTATUS=serving 2 GPU(s)")) << heard;
+  EXPECT_TRUE(hears("WATCHDOG=1\nWATCHDOG=1")) << heard;
+  daemon.signal(SIGTERM);
+
+  EXPECT_TRUE(hears("STOPPING=1")) << heard;
+  EXPECT_EQ(daemon.wait(), 0);
 }
 
 TEST_F(LeaseTest, TwoDaemonsDoNotServeOneSocket) {
