@@ -4,6 +4,7 @@
 // of any user. In real time, because processes take part.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -55,7 +56,8 @@ class LeaseTest : public StandInTest {
   }
   static bool serving() {
     const auto status = daemon_status();
-    return status && status->trouble.empty() && !status->gpus.empty();
+    return status && status->trouble.empty() && !status->gpus.empty() &&
+           std::ranges::all_of(status->gpus, [](const auto& gpu) { return gpu.trouble.empty(); });
   }
 
   Process start_client(std::optional<RunAs> as = {}) { return Process({client_}, std::move(as)); }
