@@ -211,7 +211,7 @@ void LeaseTable::end(LeaseId id, LeaseEnd why) {
 
 void LeaseTable::restore(Slot& slot, RestoreScope scope) {
   ++slot.restores;
-  slot.port.restore(scope, [this, alive = std::weak_ptr(alive_), &slot](const RestoreReport&) {
+  slot.port.restore(scope, [alive = std::weak_ptr(alive_), &slot](const RestoreReport&) {
     if (alive.expired()) return;
     slot.recovered = true;
     if (--slot.restores > 0) return;
