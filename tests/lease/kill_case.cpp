@@ -44,6 +44,7 @@ class Run {
     client_ = world_.start_client(case_.setup == Setup::kGuardian);
     if (!world_.await_change()) return fail("nothing was changed");
     if (case_.setup == Setup::kGuardian) server_ = world_.guardian();
+    if (server_ <= 0) return fail("there is no server");
     if (case_.setup == Setup::kRecovery) return prepare_recovery();
     result_.changed = true;
     victim_ = server_is_struck() ? server_ : client_;
@@ -52,7 +53,7 @@ class Run {
   }
 
   bool prepare_recovery() {
-    ::kill(server_, SIGKILL);
+    world_.signal(server_, SIGKILL);
     world_.wait(kStartDeadline, [&] { return world_.has_ended(server_); });
     if (world_.restored()) return fail("nothing was left changed");
     result_.changed = true;
@@ -87,20 +88,21 @@ class Run {
     struck_at_ = world_.clock->now();
     switch (case_.blow) {
       case Blow::kKill:
-        ::kill(victim_, SIGKILL);
-        if (case_.victim == Victim::kBoth) ::kill(client_, SIGKILL);
+        world_.signal(victim_, SIGKILL);
+        if (case_.victim == Victim::kBoth) world_.signal(client_, SIGKILL);
         return;
       case Blow::kTerminate:
-        ::kill(victim_, SIGTERM);
+        world_.signal(victim_, SIGTERM);
         // Or it would start another guardian.
-        if (server_is_struck()) ::kill(client_, SIGSTOP);
+        if (server_is_struck()) world_.signal(client_, SIGSTOP);
         return;
       case Blow::kStop:
-        ::kill(victim_, SIGSTOP);
-        ::kill(client_, SIGSTOP);  // or it would go on renewing as soon as the server is back
+        world_.signal(victim_, SIGSTOP);
+        world_.signal(client_,
+                      SIGSTOP);  // or it would go on renewing as soon as the server is back
         return;
       case Blow::kGroup:
-        ::kill(-victim_, SIGKILL);
+        world_.signal_group(victim_, SIGKILL);
         return;
       case Blow::kTerminal:
         world_.close_terminal();
@@ -119,7 +121,7 @@ class Run {
   void judge() {
     if (!result_.struck) {
       // It came to its end undisturbed: then the client is ended, and that must do as well.
-      ::kill(client_, SIGKILL);
+      world_.signal(client_, SIGKILL);
       struck_at_ = world_.clock->now();
       if (server_is_struck() && world_.has_ended(server_)) return judge_next_start();
       return judge_alive(kRestoreDeadline);
@@ -155,7 +157,7 @@ class Run {
   }
 
   void judge_next_start() {
-    ::kill(client_, SIGKILL);
+    world_.signal(client_, SIGKILL);
     world_.wait(kStartDeadline, [&] { return world_.has_ended(server_); });
     result_.left = result_.left || !world_.restored();
     world_.start_daemon();
@@ -192,7 +194,7 @@ class Run {
 
   void judge_stopped_server() {
     let_pass(KillWorld::kTtl + milliseconds(50));
-    ::kill(victim_, SIGCONT);
+    world_.signal(victim_, SIGCONT);
     struck_at_ = world_.clock->now();
     // What it was asked before it stopped may be a new lease, which then expires.
     judge_alive(KillWorld::kTtl + kRestoreDeadline);
@@ -200,12 +202,12 @@ class Run {
 
   void judge_starved_server() {
     let_pass(milliseconds(20));
-    ::kill(client_, SIGKILL);
+    world_.signal(client_, SIGKILL);
     struck_at_ = world_.clock->now();
     judge_alive(kRestoreDeadline);
     if (!result_.restored) return;
     const std::optional<Seconds> took = result_.took;
-    ::kill(server_, SIGKILL);
+    world_.signal(server_, SIGKILL);
     judge_next_start();
     result_.took = took;
     result_.by_next_start = false;
