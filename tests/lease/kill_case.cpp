@@ -11,6 +11,7 @@ namespace {
 
 constexpr Seconds kRestoreDeadline(1);
 constexpr Seconds kCalm = milliseconds(30);
+constexpr Seconds kLatest(10);         // after which nobody is expected to restore any more
 constexpr Seconds kStartDeadline(20);  // for a new process on a busy machine
 constexpr Seconds kRunDeadline(20);
 
@@ -46,10 +47,9 @@ class Run {
     if (case_.setup == Setup::kGuardian) server_ = world_.guardian();
     if (server_ <= 0) return fail("there is no server");
     if (case_.setup == Setup::kRecovery) return prepare_recovery();
-    result_.changed = true;
     victim_ = server_is_struck() ? server_ : client_;
     if (!moment_.at && !world_.tracer.attach(victim_)) return fail("the victim was gone early");
-    return true;
+    return result_.changed = true;
   }
 
   bool prepare_recovery() {
@@ -78,7 +78,8 @@ class Run {
       if (moment_.at && !struck_at_ && world_.clock->now() - begin >= *moment_.at) strike();
       const bool recovered = case_.setup == Setup::kRecovery && world_.restored() &&
                              world_.clock->now() - begin > Seconds(0.2);
-      return struck_at_ || world_.has_ended(victim_) || recovered ||
+      const bool over = case_.setup != Setup::kRecovery && world_.has_ended(client_);
+      return struck_at_ || world_.has_ended(victim_) || recovered || over ||
              (!moment_.at && world_.client_cycles() >= 2);
     });
   }
@@ -142,7 +143,7 @@ class Run {
     result_.left = result_.left || !world_.restored();
     std::optional<Instant> since;
     const Instant latest = world_.clock->now() + deadline;
-    const bool calm = world_.wait(deadline + Seconds(1), [&] {
+    result_.restored = world_.wait(deadline + kLatest, [&] {
       const Instant now = world_.clock->now();
       if (!world_.restored()) {
         since.reset();
@@ -151,7 +152,7 @@ class Run {
       }
       return since && now - *since >= kCalm;
     });
-    result_.restored = calm && *since <= latest;
+    result_.late = result_.late || (result_.restored && *since > latest);
     if (since) result_.took = *since - *struck_at_;
     if (!result_.restored) result_.trouble = world_.seen();
   }
@@ -228,11 +229,14 @@ class Run {
 KillResult run_case(const KillCase& which, const Moment& moment,
                     const KillWorld::Programs& programs) {
   // On a machine so busy that the client cannot renew in time, the lease is over before anything
-  // has begun: that is no run.
+  // has begun: that is no run. One that is late is tried once more, and told apart.
   KillResult result;
-  for (int tries = 0; tries < 5 && !result.changed; ++tries) {
+  int late = 0;
+  for (int tries = 0; tries < 5 && (!result.changed || (result.late && late < 2)); ++tries) {
     result = Run(which, moment, programs).play();
+    late += result.late ? 1 : 0;
   }
+  result.tries_late = late;
   return result;
 }
 
