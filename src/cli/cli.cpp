@@ -15,8 +15,9 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand, &kEvaluateCommand,
-                                    &kSimulateCommand, &kDemoCommand};
+const Command* const kCommands[] = {&kDoctorCommand,   &kMonitorCommand, &kEvaluateCommand,
+                                    &kSimulateCommand, &kDemoCommand,    &kLeasesCommand,
+                                    &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -42,6 +42,8 @@ extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kLeasesCommand;
+extern const Command kResetCommand;
 extern const Command kSimulateCommand;
 
 }  // namespace hypermile

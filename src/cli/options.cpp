@@ -14,12 +14,15 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor demo evaluate simulate leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor simulate",
+    {"gpu", kText, "G", "", "doctor monitor simulate reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
      "it "
      "every GPU (doctor), the first one visible to CUDA (monitor), sim:rtx3080ti (simulate)"},
+    {"all", kFlag, "", "false", "reset",
+     "every GPU; ends every lease, and the daemon grants no more until --reopen"},
+    {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"realtime", kFlag, "", "false", "simulate",

@@ -32,6 +32,7 @@ Error usage(std::string message) {
 
 Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
   DaemonOptions options;
+  bool paths = false;
   options.socket = default_socket_path();
   options.state = default_state_folder();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -50,7 +51,10 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
     if (name == "--socket") options.socket = value;
     if (name == "--state") options.state = value;
     if (name == "--gpu") options.gpus.emplace_back(value);
+    if (name != "--gpu") paths = true;
   }
+  // Who may run a guardian through sudo shall not choose where root writes.
+  if (options.guardian && paths) return usage("a guardian takes no option but --gpu");
   if (!options.guardian && !options.gpus.empty()) return usage("--gpu is for a guardian");
   return options;
 }

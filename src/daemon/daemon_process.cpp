@@ -166,7 +166,13 @@ class DaemonProcess {
     starter_.request_stop();
     manager_.tell("STOPPING=1");
     server_.stop_listening();
-    service_.stop([this] { loop_->stop(); });
+    service_.stop();
+    await_rest();
+  }
+
+  void await_rest() {
+    if (service_.at_rest()) return loop_->stop();
+    loop_->at(clock_.now() + kRecoveryCheck, [this] { await_rest(); });
   }
 
   DaemonOptions options_;

@@ -18,6 +18,8 @@ namespace {
 
 // The first call of a driver that sleeps (no persistence mode) takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
+constexpr int kOrphanAttempts = 5;
+constexpr Seconds kOrphanPause = milliseconds(300);
 
 Result<std::unique_ptr<GpuKeeper>> make_keeper(const GpuIdentity& identity,
                                                const KeepOptions& options, Files& files,
@@ -39,19 +41,6 @@ Result<GpuList> list_machine(const Log& log) {
                  "check 'nvidia-smi -L' and the kernel log"};
   }
   return machine;
-}
-
-void restore_orphan(const GpuIdentity& identity, const KeepOptions& options, Files& files,
-                    Clock& clock, const Log& log) {
-  const auto keeper = make_keeper(identity, options, files, clock);
-  if (!keeper) return;
-  const RestoreReport report = (*keeper)->restore(RestoreScope::kChanged);
-  // One that another process keeps is no orphan.
-  if (report.problem && report.problem->code != ErrorCode::kBusy) {
-    log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
-  } else if (!report.problem && !report.knobs.empty()) {
-    log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
-  }
 }
 
 }  // namespace
@@ -76,19 +65,52 @@ Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& cloc
   return kept;
 }
 
+std::vector<GpuRestored> restore_each(const std::vector<GpuIdentity>& gpus, RestoreScope scope,
+                                      const KeepOptions& options, Files& files, Clock& clock) {
+  std::vector<GpuRestored> restored;
+  for (const GpuIdentity& identity : gpus) restored.push_back({identity, {}});
+  std::vector<std::thread> threads;
+  for (GpuRestored& gpu : restored) {
+    threads.emplace_back([&gpu, scope, &options, &files, &clock] {
+      const auto keeper = make_keeper(gpu.identity, options, files, clock);
+      if (keeper) {
+        gpu.report = (*keeper)->restore(scope);
+      } else {
+        gpu.report.problem = keeper.error();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return restored;
+}
+
 void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log) {
   const Result<GpuList> machine = list_machine(log);
   if (!machine) return;
-  std::vector<std::thread> threads;  // one that hangs delays no other
+  std::vector<GpuIdentity> orphans;
   for (const GpuIdentity& identity : machine->gpus) {
     std::error_code ignored;
     const std::string journal = options.folder + "/" + identity.uuid.text() + ".journal";
-    if (options.only.contains(identity.uuid) || !std::filesystem::exists(journal, ignored)) {
-      continue;
+    if (!options.only.contains(identity.uuid) && std::filesystem::exists(journal, ignored)) {
+      orphans.push_back(identity);
     }
-    threads.emplace_back([&] { restore_orphan(identity, options, files, clock, log); });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (int attempt = 0; attempt < kOrphanAttempts && !orphans.empty(); ++attempt) {
+    if (attempt > 0) clock.sleep_for(kOrphanPause);
+    std::vector<GpuIdentity> left;
+    for (const auto& [identity, report] :
+         restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
+      if (report.problem) {
+        left.push_back(identity);
+        // One that another process keeps is no orphan, unless that process is just dying.
+        const bool kept = report.problem->code == ErrorCode::kBusy;
+        if (!kept) log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
+      } else if (!report.knobs.empty()) {
+        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+      }
+    }
+    orphans = std::move(left);
+  }
 }
 
 }  // namespace hypermile

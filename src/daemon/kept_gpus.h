@@ -33,8 +33,17 @@ using KeptGpus = std::vector<std::unique_ptr<GpuKeeperThread>>;
 Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& clock,
                            const GpuKeeperThread::ToLoop& to_loop, const Log& log);
 
-// Gives back, once, what a process that died left on GPUs that nobody keeps now and that `options`
-// does not name. Blocks as long as the drivers' calls do.
+struct GpuRestored {
+  GpuIdentity identity;
+  RestoreReport report;  // kBusy: another process keeps the GPU
+};
+
+// One attempt on each of `gpus`, all at once; one that hangs delays no other's, only the return.
+std::vector<GpuRestored> restore_each(const std::vector<GpuIdentity>& gpus, RestoreScope scope,
+                                      const KeepOptions& options, Files& files, Clock& clock);
+
+// Gives back what processes that died left on GPUs that nobody keeps now and that `options` does
+// not name. Blocks as long as the drivers' calls do.
 void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log);
 
 }  // namespace hypermile

@@ -20,13 +20,14 @@ Error not_administrator() {
 }
 
 // What a person is told of a GPU that is not well; "" where it is.
-std::string trouble(const PortStatus& status, Instant now) {
-  if (status.problem) return status.problem->message;
+std::string trouble(const GpuStatus& gpu, Instant now) {
+  const PortStatus& port = gpu.port;
+  if (port.problem) return port.problem->message;
   const Seconds patience(1);
-  if (status.since && now - *status.since > patience) {
-    return fmt::format("has not answered for {:.1f} s", (now - *status.since).value());
+  if (port.since && now - *port.since > patience) {
+    return fmt::format("has not answered for {:.1f} s", (now - *port.since).value());
   }
-  return "";
+  return !gpu.lease && !port.restored ? "is being restored" : "";
 }
 
 }  // namespace
@@ -195,7 +196,7 @@ wire::Reply Service::status(const Peer& peer) const {
   }
   for (const GpuStatus& gpu : table_->status()) {
     const GpuUuid& uuid = gpu.port.identity.uuid;
-    status.gpus.push_back({uuid, rights(peer, uuid).ok(), trouble(gpu.port, clock_.now())});
+    status.gpus.push_back({uuid, rights(peer, uuid).ok(), trouble(gpu, clock_.now())});
   }
   return status;
 }
@@ -281,9 +282,19 @@ std::optional<Instant> Service::next_deadline() const {
   return next;
 }
 
-void Service::stop(std::function<void()> done) {
-  if (!table_) return done();
-  table_->stop(std::move(done));
+void Service::stop() {
+  if (table_) table_->stop([] {});
+}
+
+bool Service::at_rest() const {
+  if (!table_) return true;
+  const std::vector<GpuStatus> all = table_->status();
+  return std::ranges::all_of(all, [](const GpuStatus& gpu) {
+    if (gpu.port.restored) return true;
+    if (!gpu.port.problem || !gpu.port.in_force.empty()) return false;
+    const ErrorCode code = gpu.port.problem->code;
+    return code == ErrorCode::kBusy || code == ErrorCode::kIo || code == ErrorCode::kNotFound;
+  });
 }
 
 }  // namespace hypermile

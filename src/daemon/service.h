@@ -56,8 +56,11 @@ class Service {
   void expire();
   std::optional<Instant> next_deadline() const;
 
-  // Ends every lease and grants no more; `done` when every GPU is restored.
-  void stop(std::function<void()> done);
+  // Ends every lease and grants no more.
+  void stop();
+  // Nothing of ours is on any GPU: after stop() the process may end. A GPU that another process
+  // keeps, or whose journal could not even be opened, was never changed by this one.
+  bool at_rest() const;
 
  private:
   struct Held {

@@ -42,7 +42,7 @@ Result<std::vector<GpuUuid>> read_gpus(const Fields& fields) {
   for (const std::string_view text : fields.texts(tags::kGpu)) {
     ASSIGN_OR_RETURN(GpuUuid gpu, read_gpu(text));
     if (std::ranges::find(gpus, gpu) != gpus.end()) return malformed("a GPU is named twice");
-    if (gpus.size() == kMostGpus) return malformed("too many GPUs are named");
+    if (gpus.size() == wire::kMostGpus) return malformed("too many GPUs are named");
     gpus.push_back(std::move(gpu));
   }
   return gpus;
@@ -82,7 +82,7 @@ Result<Seconds> read_seconds(const Fields& fields, std::uint8_t tag) {
 
 FrameWriter start_message(std::uint8_t type, std::uint64_t sequence) {
   FrameWriter writer;
-  writer.number(tags::kVersion, kProtocolVersion)
+  writer.number(tags::kVersion, wire::kProtocolVersion)
       .number(tags::kType, type)
       .number(tags::kSequence, sequence);
   return writer;
@@ -90,10 +90,10 @@ FrameWriter start_message(std::uint8_t type, std::uint64_t sequence) {
 
 Result<Opening> read_opening(const Fields& fields) {
   ASSIGN_OR_RETURN(const std::uint64_t version, fields.number(tags::kVersion));
-  if (version != kProtocolVersion) {
+  if (version != wire::kProtocolVersion) {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("protocol version {} is not spoken here, only version {}", version,
-                             kProtocolVersion),
+                             wire::kProtocolVersion),
                  "install one version of hypermile and hypermiled"};
   }
   Opening opening;

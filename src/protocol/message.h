@@ -21,13 +21,13 @@
 
 namespace hypermile {
 
+// The types have plain names, so they live apart from the leases' own.
+namespace wire {
+
 inline constexpr std::uint64_t kProtocolVersion = 1;
 inline constexpr std::size_t kMostGpus = 64;        // in one request
 inline constexpr std::size_t kMostNameBytes = 128;  // of a program or job
 inline constexpr std::size_t kMostTextBytes = 512;  // of a message or remedy
-
-// The types have plain names, so they live apart from the leases' own.
-namespace wire {
 
 // --- requests ---
 
