@@ -23,7 +23,7 @@
 namespace hypermile {
 
 inline constexpr std::size_t kFrameHeaderBytes = 8;
-inline constexpr std::size_t kMostBodyBytes = 16 * 1024;
+inline constexpr std::size_t kMostBodyBytes = std::size_t{16} * 1024;
 inline constexpr std::size_t kMostFields = 256;
 
 // Makes one frame. What does not fit is told by finish().

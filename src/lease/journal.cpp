@@ -203,7 +203,7 @@ Result<void> Journal::keep_damaged() {
   for (int n = 1; n <= kMostDamagedFiles; ++n) {
     const Result<void> linked = files_.link(path_, fmt::format("{}.damaged-{}", path_, n));
     if (!linked && linked.error().code == ErrorCode::kBusy) continue;
-    RETURN_IF_ERROR(linked);
+    if (!linked) return linked;
     break;  // with a hundred kept already, this one is not
   }
   keep_ = false;

@@ -56,8 +56,8 @@ class Journal {
   // Also when it cannot be written: then the knob is given back once more after a crash.
   void record_restored(Knob knob);
 
-  static constexpr std::size_t kMostBytes = 1024 * 1024;  // a larger file is damaged
-  static constexpr std::size_t kCompactBytes = 64 * 1024;
+  static constexpr std::size_t kMostBytes = std::size_t{1024} * 1024;  // a larger file is damaged
+  static constexpr std::size_t kCompactBytes = std::size_t{64} * 1024;
   static constexpr std::size_t kMostUncertain = 16;  // requests of one knob that may be in force
 
  private:

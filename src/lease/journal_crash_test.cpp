@@ -191,7 +191,7 @@ TEST_F(CrashTest, ACallThatFailsOnceOrForEverLeavesNothingChanged) {
   for (const char* why : {"No space left on device", "Input/output error", "Too many open files"}) {
     for (int failing = 0; failing < 60; ++failing) {
       for (const int times : {1, 1000000}) {
-        for (const std::size_t torn : {0, 11}) {
+        for (const std::size_t torn : {std::size_t{0}, std::size_t{11}}) {
           Fate fate;
           FaultyFiles files({}, fate);
           files.fail({failing, times, why, torn});

@@ -69,7 +69,9 @@ struct KillResult {
   bool changed = false;   // something was seen changed before the blow
   bool struck = false;    // false: the victim had ended, or has fewer steps
   bool left = false;      // something was changed when there was nobody left to change it
-  bool restored = false;  // in time
+  bool restored = false;  // and it stayed so
+  bool late = false;      // but not in time
+  int tries_late = 0;     // of this run, which is tried again once when it is late
   // From the death to the restore with a daemon or guardian alive; else from the next start.
   std::optional<Seconds> took = {};
   bool by_next_start = false;

@@ -43,7 +43,8 @@ struct Line {
   int step = 0;
   double at_s = 0;
   double took_s = 0;
-  char changed = 0, struck = 0, left = 0, restored = 0, by_next_start = 0;
+  char changed = 0, struck = 0, left = 0, restored = 0, late = 0, by_next_start = 0;
+  int tries_late = 0;
   char trouble[96] = {};
 };
 
@@ -57,6 +58,8 @@ Line line_of(const Planned& planned, const KillResult& result) {
   line.struck = result.struck;
   line.left = result.left;
   line.restored = result.restored;
+  line.late = result.late;
+  line.tries_late = result.tries_late;
   line.by_next_start = result.by_next_start;
   result.trouble.copy(line.trouble, sizeof line.trouble - 1);
   return line;
@@ -117,7 +120,7 @@ void work(const Options& options, const std::vector<Planned>& all, int worker, i
 }
 
 struct Totals {
-  int runs = 0, struck = 0, left = 0, unchanged = 0, left_changed = 0;
+  int runs = 0, struck = 0, left = 0, unchanged = 0, left_changed = 0, late = 0, tries_late = 0;
   std::map<int, int> per_case;
   std::vector<double> alive_s, start_s;
 };
@@ -131,11 +134,13 @@ void add(Totals& totals, const Line& line) {
   if (line.left) {
     (line.by_next_start ? totals.start_s : totals.alive_s).push_back(line.took_s);
   }
-  if (line.changed && line.restored) return;
-  totals.left_changed += line.changed ? 1 : 0;
-  std::cout << fmt::format("FAILED {}, step {}, at {:.4f} s: {}\n",
+  totals.tries_late += line.tries_late;
+  if (line.changed && line.restored && !line.late) return;
+  totals.late += line.late;
+  totals.left_changed += line.changed && !line.restored ? 1 : 0;
+  std::cout << fmt::format("FAILED {}, step {}, at {:.4f} s, took {:.3f} s: {}\n",
                            kKillCases[static_cast<std::size_t>(line.which)].name, line.step,
-                           line.at_s, line.trouble)
+                           line.at_s, line.took_s, line.trouble)
             << std::flush;
 }
 
@@ -158,11 +163,12 @@ int report(const Totals& totals, const std::vector<int>& steps) {
   std::cout << fmt::format(
       "{} runs, {} struck in time; {} without a change before the blow, {} with one still there "
       "after it; {} left changed\n"
+      "late: {} runs, {} tries\n"
       "restored with a daemon or guardian alive: {}\n"
       "restored by the next start: {}\n",
-      totals.runs, totals.struck, totals.unchanged, totals.left, totals.left_changed,
-      spread(totals.alive_s), spread(totals.start_s));
-  return totals.left_changed == 0 && totals.unchanged == 0 ? 0 : 1;
+      totals.runs, totals.struck, totals.unchanged, totals.left, totals.left_changed, totals.late,
+      totals.tries_late, spread(totals.alive_s), spread(totals.start_s));
+  return totals.left_changed + totals.unchanged + totals.late == 0 ? 0 : 1;
 }
 
 int run(const Options& options) {

@@ -48,16 +48,14 @@ KillWorld::KillWorld(const Programs& programs) : programs_(programs) {
 }
 
 KillWorld::~KillWorld() {
-  if (const pid_t last = guardian(); last > 0) started_.push_back(last);
-  for (const pid_t process : started_) {
-    if (!has_ended(process)) ::kill(process, SIGKILL);
-  }
+  (void)guardian();
+  for (const pid_t process : started_) signal(process, SIGKILL);
   for (const int fd : {terminal_, events_, orders_}) {
     if (fd >= 0) ::close(fd);
   }
   wait(Seconds(5), [this] {
     for (const pid_t process : started_) {
-      if (!has_ended(process) && ::kill(process, 0) == 0) return false;
+      if (!has_ended(process)) return false;
     }
     return true;
   });
@@ -73,7 +71,7 @@ pid_t KillWorld::spawn(const std::function<int()>& body, bool terminal) {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::_exit(body());
   }
-  started_.push_back(process);
+  if (process > 0) started_.insert(process);
   return process;
 }
 
@@ -118,16 +116,15 @@ pid_t KillWorld::start_client(bool with_guardian) {
   ::close(orders[0]);
   events_ = events[0];
   orders_ = orders[1];
-  return process;
+  return client_ = process;
 }
 
 bool KillWorld::await_change() {
-  return wait(kStartPatience,
-              [&] {
-                (void)client_cycles();
-                return changed_told_;
-              }) &&
-         !restored();
+  wait(kStartPatience, [&] {
+    (void)client_cycles();
+    return changed_told_ || has_ended(client_);
+  });
+  return changed_told_ && !restored();
 }
 
 void KillWorld::let_client_go_on() {
@@ -143,17 +140,33 @@ int KillWorld::client_cycles() {
   return cycles_;
 }
 
+void KillWorld::signal(pid_t process, int signal) const {
+  if (process > 1 && started_.count(process) != 0 && !has_ended(process)) ::kill(process, signal);
+}
+
+void KillWorld::signal_group(pid_t leader, int signal) const {
+  if (leader > 1 && started_.count(leader) != 0 && !has_ended(leader)) ::kill(-leader, signal);
+}
+
 void KillWorld::close_terminal() {
   ::close(terminal_);
   terminal_ = -1;
 }
 
-pid_t KillWorld::guardian() const {
+pid_t KillWorld::guardian() {
   std::ifstream lock(folder / "state" / (uuid_ + ".lock"));
   std::string text;
   std::getline(lock, text);
   const std::size_t at = text.find("guardian (pid ");
-  return at == text.npos ? 0 : static_cast<pid_t>(std::atoi(text.c_str() + at + 14));
+  if (at == text.npos) return 0;
+  const auto process = static_cast<pid_t>(std::atoi(text.c_str() + at + 14));
+  // Who is not adopted here is none of ours, or has ended.
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string pid, name, state;
+  pid_t parent = 0;
+  if (!(stat >> pid >> name >> state >> parent) || parent != ::getpid()) return 0;
+  started_.insert(process);
+  return process;
 }
 
 bool KillWorld::restored() {

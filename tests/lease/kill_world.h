@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
@@ -45,7 +46,7 @@ class KillWorld {
   void let_client_go_on();
   int client_cycles();  // completed so far
   void close_terminal();
-  pid_t guardian() const;  // 0: none
+  pid_t guardian();  // 0: none
 
   // Nothing of a lease is on the first GPU, and the second is as its administrator left it.
   bool restored();
@@ -55,6 +56,9 @@ class KillWorld {
   // Waits, with everything going on, until `done`; false when that takes longer.
   bool wait(Seconds most, const std::function<bool()>& done);
   bool has_ended(pid_t process) const { return tracer.ended().count(process) != 0; }
+  // To a process of this run that has not ended, and to no other: numbers are used again.
+  void signal(pid_t process, int signal) const;
+  void signal_group(pid_t leader, int signal) const;
 
   SyscallTracer tracer;
   std::filesystem::path folder;
@@ -66,12 +70,13 @@ class KillWorld {
   Programs programs_;
   std::unique_ptr<Machine> machine_;
   std::string uuid_;
+  pid_t client_ = 0;
   int terminal_ = -1;
   int events_ = -1;  // from the client
   int orders_ = -1;  // to it
   int cycles_ = 0;
   bool changed_told_ = false;
-  std::vector<pid_t> started_;
+  std::set<pid_t> started_;
 };
 
 }  // namespace hypermile

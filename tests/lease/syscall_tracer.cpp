@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -69,8 +70,10 @@ void SyscallTracer::seize_threads() {
   for (bool found = true; found;) {
     found = false;
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      const auto thread = static_cast<pid_t>(std::stol(entry.path().filename()));
+    // It may end while it is looked at, which must not throw.
+    for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+         entry.increment(ignored)) {
+      const auto thread = static_cast<pid_t>(std::atol(entry->path().filename().c_str()));
       if (threads_.count(thread) != 0 || trace(PTRACE_SEIZE, thread, kOptions) != 0) continue;
       threads_.try_emplace(thread);
       trace(PTRACE_INTERRUPT, thread);
