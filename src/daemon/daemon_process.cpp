@@ -28,7 +28,7 @@ namespace {
 constexpr Seconds kFirstRetry = Seconds(1);
 constexpr Seconds kLongestRetry = Seconds(30);
 constexpr Seconds kRecoveryCheck = milliseconds(2);
-constexpr Seconds kRecoveryPatience = Seconds(5);
+constexpr Seconds kRecoveryPatience = Seconds(2);
 
 Result<Descriptor> take_signals(bool guardian) {
   ::signal(SIGPIPE, SIG_IGN);

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/opening_gpu.h"
 #include "lease/gpu_keeper.h"
+#include "lease/journal.h"
 #include "lease/machine_epoch.h"
 
 namespace hypermile {
@@ -89,11 +89,11 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
   if (!machine) return;
   std::vector<GpuIdentity> orphans;
   for (const GpuIdentity& identity : machine->gpus) {
-    std::error_code ignored;
-    const std::string journal = options.folder + "/" + identity.uuid.text() + ".journal";
-    if (!options.only.contains(identity.uuid) && std::filesystem::exists(journal, ignored)) {
-      orphans.push_back(identity);
-    }
+    if (options.only.contains(identity.uuid)) continue;
+    // Looked at without its lock, which somebody may be about to need: what is complete and says
+    // that nothing is changed can be believed, and anything else is looked at again under the lock.
+    const auto journal = Journal::open(files, options.folder, identity.uuid, read_machine_epoch());
+    if (!journal->changes().empty()) orphans.push_back(identity);
   }
   for (int attempt = 0; attempt < kOrphanAttempts && !orphans.empty(); ++attempt) {
     if (attempt > 0) clock.sleep_for(kOrphanPause);

@@ -58,8 +58,10 @@ void Service::no_gpus_because(Error why) {
 bool Service::recovered() const {
   if (!table_) return false;
   const std::vector<GpuStatus> all = table_->status();
-  return std::ranges::all_of(
-      all, [](const GpuStatus& gpu) { return gpu.port.restored || gpu.port.problem.has_value(); });
+  return std::ranges::all_of(all, [](const GpuStatus& gpu) {
+    const bool kept = gpu.port.problem && gpu.port.problem->code == ErrorCode::kBusy;
+    return gpu.port.restored || (gpu.port.problem && !kept);
+  });
 }
 
 void Service::handle(ConnectionId connection, const Peer& peer, const wire::Request& request,

@@ -43,7 +43,8 @@ class Service {
   void serve_gpus(std::vector<GpuPort*> gpus);
   // Why there are none yet, for those who ask meanwhile.
   void no_gpus_because(Error why);
-  // Nothing of an earlier process is left on any GPU that can be reached.
+  // Every GPU has been looked after: nothing of an earlier process is left on it, or it cannot be
+  // reached now. Not yet while another process keeps one, which may be for a moment only.
   bool recovered() const;
 
   // A connection has one lease at most and waits for a reply before it asks again.
