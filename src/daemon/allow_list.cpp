@@ -28,7 +28,7 @@ bool Subjects::include(const Peer& peer) const {
 }
 
 bool AllowList::administrator(const Peer& peer) const {
-  return peer.uid == 0 || administrators.include(peer);
+  return peer.privileged || administrators.include(peer);
 }
 
 Result<Rights> AllowList::rights(const Peer& peer, const GpuUuid& gpu) const {
@@ -37,7 +37,7 @@ Result<Rights> AllowList::rights(const Peer& peer, const GpuUuid& gpu) const {
            (candidate.gpus.empty() || candidate.gpus.contains(gpu));
   });
   if (rule != rules.end()) return rule->rights;
-  if (peer.uid == 0) return unlimited_rights();
+  if (peer.privileged) return unlimited_rights();
   return Error{ErrorCode::kPermission,
                fmt::format("user {} may not change {}", peer.uid, gpu.text()),
                "ask the administrator for a rule in hypermiled.toml"};

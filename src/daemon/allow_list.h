@@ -24,6 +24,8 @@ struct Peer {
   uid_t uid = 0;
   std::vector<gid_t> groups = {};  // primary and supplementary
   pid_t pid = 0;                   // 0: not visible from here
+  // User 0 with CAP_SYS_ADMIN, who could change GPUs without us. Root in a container is mostly not.
+  bool privileged = false;
 };
 
 // What one caller may do with one GPU.
@@ -51,13 +53,13 @@ struct Rule {
 
 struct AllowList {
   std::vector<Rule> rules;
-  Subjects administrators;  // besides root
+  Subjects administrators;  // besides privileged root
 
   // May end other people's leases, and close the machine to new ones.
   bool administrator(const Peer& peer) const;
 
-  // Those of the first rule that names both; kPermission when there is none. Root is unlimited
-  // unless a rule names it.
+  // Those of the first rule that names both; kPermission when there is none. Privileged root is
+  // unlimited unless a rule names it.
   Result<Rights> rights(const Peer& peer, const GpuUuid& gpu) const;
 };
 

@@ -12,7 +12,11 @@ const GpuUuid kFirst("GPU-1");
 const GpuUuid kSecond("GPU-2");
 
 Peer user(uid_t uid, std::vector<gid_t> groups = {}) {
-  return Peer{uid, std::move(groups), 1};
+  return Peer{uid, std::move(groups), 1, false};
+}
+
+Peer root() {
+  return Peer{0, {0}, 1, true};
 }
 
 Rights bounded(double most) {
@@ -38,12 +42,19 @@ TEST(AllowList, DeniesWhoIsNotNamed) {
 
 TEST(AllowList, LeavesRootUnlimitedUnlessARuleNamesIt) {
   AllowList list;
-  EXPECT_TRUE(list.administrator(user(0)));
-  EXPECT_TRUE(std::isinf(most(list.rights(user(0), kFirst))));
+  EXPECT_TRUE(list.administrator(root()));
+  EXPECT_TRUE(std::isinf(most(list.rights(root(), kFirst))));
 
   list.rules.push_back({Subjects{{0}, {}, false}, {}, bounded(1700)});
 
-  EXPECT_EQ(most(list.rights(user(0), kFirst)), 1700);
+  EXPECT_EQ(most(list.rights(root(), kFirst)), 1700);
+}
+
+TEST(AllowList, TreatsRootOfAContainerLikeAnybody) {
+  const AllowList nothing;
+
+  EXPECT_FALSE(nothing.administrator(user(0)));
+  EXPECT_FALSE(nothing.rights(user(0), kFirst).ok());
 }
 
 TEST(AllowList, TakesTheFirstRuleThatNamesBothUserAndGpu) {

@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (!(rule.rights.longest_lease > Seconds(0))) std::abort();
     (void)capped(rule.rights.bounds, config->baseline(gpu));
   }
-  const Peer stranger{nobody, {nobody}, 1};
+  const Peer stranger{nobody, {nobody}, 1, false};
   if (!named && config->allow.rights(stranger, gpu).ok()) std::abort();
   if (!named && config->allow.administrator(stranger)) std::abort();
   return 0;

@@ -93,7 +93,7 @@ TEST(DaemonConfig, WarnsOfUnknownNamesAndAllowsThemNothing) {
   ASSERT_TRUE(config.ok());
   ASSERT_EQ(config->warnings.size(), 2U);
   EXPECT_NE(config->warnings[0].find("no user 'bob'"), std::string::npos);
-  EXPECT_FALSE(config->allow.rights(Peer{1000, {1000}, 1}, GpuUuid("GPU-1")).ok());
+  EXPECT_FALSE(config->allow.rights(Peer{1000, {1000}, 1, false}, GpuUuid("GPU-1")).ok());
 }
 
 TEST(DaemonConfig, NamesTheLineOfAMistake) {

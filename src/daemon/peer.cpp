@@ -2,12 +2,18 @@
 #include "daemon/peer.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "gpu/nvml/process_permission.h"
 
 namespace hypermile {
 namespace {
@@ -37,7 +43,7 @@ Result<Peer> identify_peer(int socket) {
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
     return peer_error("learn the user");
   }
-  Peer peer{credentials.uid, {credentials.gid}, credentials.pid};
+  Peer peer{credentials.uid, {credentials.gid}, credentials.pid, false};
   // Asked for its size first: a user may be in any number of groups.
   length = 0;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &length) != 0 && errno != ERANGE) {
@@ -64,6 +70,18 @@ Result<Descriptor> open_process_handle(int socket, const Peer& peer) {
   if (errno == ENOSYS) return Descriptor();
   if (errno == ESRCH) return Error{ErrorCode::kNotFound, "the client is gone already"};
   return peer_error("open the process");
+}
+
+bool is_privileged(const Peer& peer, const Descriptor& process) {
+  if (peer.uid != 0 || peer.pid <= 0 || !process) return false;
+  const auto text = [&](const char* name) {
+    std::ifstream file(fmt::format("/proc/{}/{}", peer.pid, name));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const bool admin =
+      has_admin_capability(text("status")) && in_initial_user_namespace(text("uid_map"));
+  pollfd watched{process.get(), POLLIN, 0};
+  return admin && ::poll(&watched, 1, 0) == 0;
 }
 
 }  // namespace hypermile

@@ -49,8 +49,10 @@ void Server::accept_all() {
 
 Result<void> Server::admit(Descriptor socket) {
   ASSIGN_OR_RETURN(Peer peer, identify_peer(socket.get()));
+  ASSIGN_OR_RETURN(Descriptor process, open_process_handle(socket.get(), peer));
+  peer.privileged = is_privileged(peer, process);
   const Result<void> room = check_room(peer);
-  if (room) return add(std::move(socket), std::move(peer), {});
+  if (room) return add(std::move(socket), std::move(process), std::move(peer), {});
   // The reason fits into an empty socket's buffer; who does not read it sees the hang-up.
   FramedSocket turned_away(std::move(socket));
   if (const auto frame = wire::encode_reply({0, room.error()})) turned_away.put(*frame);
@@ -60,13 +62,14 @@ Result<void> Server::admit(Descriptor socket) {
 
 Result<void> Server::check_room(const Peer& peer) const {
   const DaemonConfig& config = service_.config();
-  const std::size_t most = config.connections + (peer.uid == 0 ? kReservedForRoot : 0);
+  const std::size_t most = config.connections + (peer.privileged ? kReservedForRoot : 0);
   if (clients_.size() >= most) {
     return Error{ErrorCode::kBusy, "the daemon has too many connections",
                  "try again later; [limits] connections in hypermiled.toml sets how many"};
   }
   const auto count = per_user_.find(peer.uid);
-  if (peer.uid != 0 && count != per_user_.end() && count->second >= config.connections_per_user) {
+  if (!peer.privileged && count != per_user_.end() &&
+      count->second >= config.connections_per_user) {
     return Error{
         ErrorCode::kBusy,
         fmt::format("user {} has {} connections, no more are allowed", peer.uid, count->second),
@@ -77,11 +80,12 @@ Result<void> Server::check_room(const Peer& peer) const {
 
 Result<void> Server::adopt(Descriptor socket, std::function<void()> gone) {
   ASSIGN_OR_RETURN(Peer peer, identify_peer(socket.get()));
-  return add(std::move(socket), std::move(peer), std::move(gone));
+  ASSIGN_OR_RETURN(Descriptor process, open_process_handle(socket.get(), peer));
+  return add(std::move(socket), std::move(process), std::move(peer), std::move(gone));
 }
 
-Result<void> Server::add(Descriptor socket, Peer peer, std::function<void()> gone) {
-  ASSIGN_OR_RETURN(Descriptor process, open_process_handle(socket.get(), peer));
+Result<void> Server::add(Descriptor socket, Descriptor process, Peer peer,
+                         std::function<void()> gone) {
   const ConnectionId id = next_connection_++;
   auto client = std::make_unique<Client>(std::move(socket), std::move(peer));
   client->watched = EPOLLIN | EPOLLRDHUP;

@@ -59,7 +59,7 @@ class Server {
   void accept_all();
   Result<void> admit(Descriptor socket);
   Result<void> check_room(const Peer& peer) const;
-  Result<void> add(Descriptor socket, Peer peer, std::function<void()> gone);
+  Result<void> add(Descriptor socket, Descriptor process, Peer peer, std::function<void()> gone);
   void on_socket(ConnectionId id, std::uint32_t events);
   void serve(ConnectionId id);
   void ask(ConnectionId id, const std::string& body);

@@ -47,7 +47,7 @@ class ServiceTest : public ::testing::Test {
   // The reply; an Error that says so when there is none yet.
   wire::Reply ask(ConnectionId connection, uid_t uid, const wire::Request& request) {
     wire::Reply answer = Error{ErrorCode::kInternal, "no answer yet"};
-    service_->handle(connection, Peer{uid, {uid}, static_cast<pid_t>(uid)}, request,
+    service_->handle(connection, Peer{uid, {uid}, static_cast<pid_t>(uid), uid == 0}, request,
                      [&](wire::Reply reply) { answer = std::move(reply); });
     return answer;
   }

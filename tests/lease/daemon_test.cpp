@@ -59,6 +59,15 @@ TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAGpuAndGivesItBack) {
   EXPECT_FALSE(changed(0));
 }
 
+TEST_F(LeaseTest, RootWithoutTheCapabilityIsLikeAnybody) {
+  REQUIRE_ROOT();
+  if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
+  const Process daemon = start_daemon("");
+  Process contained({"/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all", client_});
+
+  EXPECT_EQ(begin(contained.ask("acquire " + uuid(0) + " 5s")), "error permission:");
+}
+
 TEST_F(LeaseTest, BoundsDenyOrClampByTheCallersGroup) {
   REQUIRE_ROOT();
   const Process daemon = start_daemon(kConfig);
@@ -104,7 +113,7 @@ TEST_F(LeaseTest, ContentionNamesTheHolder) {
 
 TEST_F(LeaseTest, EightJobsOnEightGpusDoNotSeeEachOther) {
   use_gpus("h200,h200,h200,h200,h200,h200,h200,h200");
-  const Process daemon = start_daemon(kConfig);
+  const Process daemon = start_daemon();
   std::vector<Process> jobs;
   for (unsigned i = 0; i < 8; ++i) {
     jobs.push_back(root() ? start_client(RunAs{kAlice}) : start_client());
@@ -188,7 +197,8 @@ TEST_F(LeaseTest, ADaemonThatWasKilledIsMadeGoodByTheNext) {
 }
 
 TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
-  const Process daemon = start_daemon("[[baseline]]\ngpus = ['all']\nsm_clock = 1500\n");
+  const Process daemon =
+      start_daemon(std::string(kEverybody) + "[[baseline]]\ngpus = ['all']\nsm_clock = 1500\n");
   Process client = start_client();
   ASSERT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1");
 
@@ -202,6 +212,7 @@ TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
 TEST_F(LeaseTest, ADaemonWaitsForADriverThatComesLater) {
   write(".faults", "nvmlInit_v2:9\n");
   const std::string config = (folder_ / "hypermiled.toml").string();
+  std::ofstream(config) << kEverybody;
   Process daemon({HYPERMILED, "--config", config});
   ASSERT_TRUE(eventually(20, [&] {
     const auto status = daemon_status();
@@ -231,7 +242,7 @@ TEST_F(LeaseTest, ReadOnlyModeReachesTheDaemonToo) {
 
 TEST_F(LeaseTest, ReloadingTheConfigurationLetsNewUsersIn) {
   REQUIRE_ROOT();
-  const Process daemon = start_daemon();
+  const Process daemon = start_daemon("");
   Process alice = start_client(RunAs{kAlice});
   ASSERT_EQ(begin(alice.ask("acquire " + uuid(0) + " 5s")), "error permission:");
   std::ofstream(folder_ / "hypermiled.toml") << kConfig;

@@ -38,8 +38,12 @@ class LeaseTest : public StandInTest {
     machine_.reset();
   }
 
+  static constexpr const char* kEverybody =
+      "[[allow]]\neveryone = true\ngpus = ['all']\nsm_clock = [1, 9999]\n"
+      "memory_clock = [1, 9999]\npower_limit = [1, 9999]\n";
+
   // A daemon that serves, with this configuration.
-  Process start_daemon(const std::string& config = "") {
+  Process start_daemon(const std::string& config = kEverybody) {
     const std::string path = (folder_ / "hypermiled.toml").string();
     std::ofstream(path) << config;
     std::filesystem::permissions(path, std::filesystem::perms(0644));
