@@ -140,7 +140,7 @@ class DaemonProcess {
     while (::read(signals_.get(), &taken, sizeof(taken)) == sizeof(taken)) {
       if (taken.ssi_signo == SIGHUP) {
         reload();
-      } else if (stopping_) {
+      } else if (++asked_to_stop_ > 1) {
         // Whoever asks twice does not want to wait. The journal tells the next start what is left.
         log_(LogLevel::kError, "stopped a second time before every GPU was restored");
         std::_Exit(EXIT_FAILURE);
@@ -186,6 +186,7 @@ class DaemonProcess {
   Server server_;
   ServiceManager manager_;
   bool stopping_ = false;
+  int asked_to_stop_ = 0;  // by a signal; that the owner is gone asks for nothing
   std::jthread starter_;
 };
 

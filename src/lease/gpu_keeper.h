@@ -56,6 +56,8 @@ class GpuKeeper {
 
   // What we told the GPU, of what is not yet given back.
   Setting in_force() const;
+  // Nothing of ours is on the GPU, as far as anybody knows.
+  bool restored() const { return restored_once_ && !everything_ && journal_->changes().empty(); }
 
  private:
   GpuKeeper(std::unique_ptr<Gpu> gpu, Files& files, const Clock& clock, Options options);

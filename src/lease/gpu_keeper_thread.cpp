@@ -29,6 +29,7 @@ void GpuKeeperThread::push(Order order) {
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
+    status_.restored = false;  // until it is carried out, nobody knows
   }
   changed_.notify_all();
 }
@@ -49,6 +50,7 @@ PortStatus GpuKeeperThread::status() const {
 void GpuKeeperThread::note(const std::function<void(PortStatus&)>& change) {
   const std::lock_guard lock(mutex_);
   change(status_);
+  status_.restored = orders_.empty() && keeper_->restored();
 }
 
 void GpuKeeperThread::serve() {
@@ -72,10 +74,14 @@ void GpuKeeperThread::serve() {
       lock.lock();
     }
   }
+  lock.unlock();
+  // Whoever ends this without having ordered it.
+  if (!keeper_->restored()) try_restore(RestoreScope::kChanged);
 }
 
 void GpuKeeperThread::begin_call() {
-  note([this](PortStatus& status) { status.since = clock_.now(); });
+  const std::lock_guard lock(mutex_);
+  status_.since = clock_.now();
 }
 
 void GpuKeeperThread::carry_out(SetOrder& order) {
@@ -84,7 +90,6 @@ void GpuKeeperThread::carry_out(SetOrder& order) {
   note([this](PortStatus& status) {
     status.since.reset();
     status.in_force = keeper_->in_force();
-    status.restored = status.in_force.empty();
   });
   to_loop_([done = std::move(order.done), reply = std::move(reply)] { done(reply); });
 }
@@ -105,7 +110,6 @@ void GpuKeeperThread::try_restore(RestoreScope scope) {
   note([&](PortStatus& status) {
     status.since.reset();
     status.in_force = keeper_->in_force();
-    status.restored = !report.problem;
     status.problem = report.problem;
     status.attempts = attempts_;
     status.restores += report.problem ? 0 : 1;

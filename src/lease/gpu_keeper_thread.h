@@ -31,7 +31,8 @@ class GpuKeeperThread final : public GpuPort {
   // `clock` is a real one and outlives this.
   GpuKeeperThread(std::unique_ptr<GpuKeeper> keeper, Clock& clock, ToLoop to_loop);
   // Waits for the call under way, which a DeadlineGpu bounds. What is ordered and not begun is
-  // dropped; a restore that is not complete is left to the next start, by the journal.
+  // dropped; what is changed then is given back in one attempt, and if that fails left to the next
+  // start, by the journal.
   ~GpuKeeperThread() override;
 
   const GpuUuid& uuid() const override { return uuid_; }

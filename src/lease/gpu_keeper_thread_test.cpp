@@ -133,6 +133,36 @@ TEST_F(GpuKeeperThreadTest, OneThatHangsDelaysNoOther) {
   EXPECT_TRUE(one_.held.empty()) << "the late change is undone, because it came first";
 }
 
+TEST_F(GpuKeeperThreadTest, DoesNotCountAsRestoredWhileAnOrderWaits) {
+  const auto gate = std::make_shared<Gate>();
+  const auto port = start(one_, {{GpuCall::kApply, fault::Hangs{gate}, 0, 1}});
+  ASSERT_TRUE(restore(*port));
+  EXPECT_TRUE(port->status().restored);
+
+  port->set(request("sm=1410"), [](const Result<SetReply>&) {});
+  const bool at_once = port->status().restored;
+  gate->await_visitors(1);
+  const bool under_way = port->status().restored;
+  gate->open();
+
+  EXPECT_FALSE(at_once);
+  EXPECT_FALSE(under_way);
+  ASSERT_TRUE(restore(*port));
+  EXPECT_TRUE(port->status().restored);
+}
+
+TEST_F(GpuKeeperThreadTest, GivesBackAtItsEndWhatNobodyHasOrdered) {
+  auto port = start(one_);
+  ASSERT_TRUE(restore(*port));
+  bool set = false;
+  port->set(request("sm=1410"), [&](Result<SetReply> reply) { set = reply.ok(); });
+  ASSERT_TRUE(loop_.run_until([&] { return set; }));
+
+  port.reset();
+
+  EXPECT_TRUE(one_.held.empty());
+}
+
 TEST_F(GpuKeeperThreadTest, EndsWithARestoreThatCannotBeCompleted) {
   const Error lost{ErrorCode::kGpuLost, "GPU is lost"};
   auto port = start(one_, {{GpuCall::kReset, fault::Fails{lost}}});

@@ -64,7 +64,7 @@ class Run {
 
   void arm() {
     world_.tracer.count([this](int step, pid_t) {
-      if (!moment_.at && step == moment_.step) strike();
+      if (!moment_.at && !struck_at_ && step == moment_.step) strike();
     });
   }
 
@@ -87,6 +87,7 @@ class Run {
   void strike() {
     result_.struck = true;
     struck_at_ = world_.clock->now();
+    if (case_.blow != Blow::kFullDisk) world_.tracer.let_go();
     switch (case_.blow) {
       case Blow::kKill:
         world_.signal(victim_, SIGKILL);
@@ -122,6 +123,7 @@ class Run {
   void judge() {
     if (!result_.struck) {
       // It came to its end undisturbed: then the client is ended, and that must do as well.
+      world_.tracer.let_go();
       world_.signal(client_, SIGKILL);
       struck_at_ = world_.clock->now();
       if (server_is_struck() && world_.has_ended(server_)) return judge_next_start();

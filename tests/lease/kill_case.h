@@ -35,7 +35,7 @@ struct KillCase {
   Blow blow;
 };
 
-inline constexpr std::array<KillCase, 21> kKillCases = {{
+inline constexpr std::array<KillCase, 24> kKillCases = {{
     {"daemon: client killed", Setup::kDaemon, Victim::kClient, Blow::kKill},
     {"daemon: client terminated", Setup::kDaemon, Victim::kClient, Blow::kTerminate},
     {"daemon: client stopped", Setup::kDaemon, Victim::kClient, Blow::kStop},
@@ -48,11 +48,14 @@ inline constexpr std::array<KillCase, 21> kKillCases = {{
     {"daemon: no descriptors", Setup::kDaemon, Victim::kServer, Blow::kNoDescriptors},
     {"daemon: both killed", Setup::kDaemon, Victim::kBoth, Blow::kKill},
     {"guardian: client killed", Setup::kGuardian, Victim::kClient, Blow::kKill},
+    {"guardian: client terminated", Setup::kGuardian, Victim::kClient, Blow::kTerminate},
     {"guardian: client stopped", Setup::kGuardian, Victim::kClient, Blow::kStop},
     {"guardian: client's group killed", Setup::kGuardian, Victim::kClient, Blow::kGroup},
     {"guardian: client's terminal closed", Setup::kGuardian, Victim::kClient, Blow::kTerminal},
     {"guardian: guardian killed", Setup::kGuardian, Victim::kServer, Blow::kKill},
     {"guardian: guardian terminated", Setup::kGuardian, Victim::kServer, Blow::kTerminate},
+    {"guardian: guardian stopped", Setup::kGuardian, Victim::kServer, Blow::kStop},
+    {"guardian: no descriptors", Setup::kGuardian, Victim::kServer, Blow::kNoDescriptors},
     {"guardian: disk full", Setup::kGuardian, Victim::kServer, Blow::kFullDisk},
     {"guardian: both killed", Setup::kGuardian, Victim::kBoth, Blow::kKill},
     {"recovery: daemon killed again", Setup::kRecovery, Victim::kServer, Blow::kKill},

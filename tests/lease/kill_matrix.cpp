@@ -107,10 +107,6 @@ std::vector<Planned> plan(const Options& options, const std::vector<int>& steps)
 }
 
 void work(const Options& options, const std::vector<Planned>& all, int worker, int out) {
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &child, nullptr);
   for (std::size_t i = static_cast<std::size_t>(worker); i < all.size();
        i += static_cast<std::size_t>(options.jobs)) {
     const KillCase& which = kKillCases[static_cast<std::size_t>(all[i].which)];
@@ -200,9 +196,9 @@ int run(const Options& options) {
   for (const pid_t worker : workers) {
     int status = 0;
     ::waitpid(worker, &status, 0);
+    if (status != 0) std::cout << fmt::format("a worker ended with status {:#x}\n", status);
     in_order = in_order && status == 0;
   }
-  if (!in_order) std::cout << "a worker did not finish\n";
   return report(totals, steps) == 0 && in_order ? 0 : 1;
 }
 
@@ -230,5 +226,6 @@ int main(int argc, char** argv) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // the client may be gone when it is told something
   return hypermile::run(options);
 }

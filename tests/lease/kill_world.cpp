@@ -69,6 +69,7 @@ pid_t KillWorld::spawn(const std::function<int()>& body, bool terminal) {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
     ::_exit(body());
   }
   if (process > 0) started_.insert(process);

@@ -117,6 +117,7 @@ void SyscallTracer::handle(pid_t thread, int status) {
   const int signal = WSTOPSIG(status);
   const int event = status >> 16;
   if (signal == (SIGTRAP | 0x80)) return on_call(thread, found.first->second);
+  if (let_go_) return leave(thread, event == 0 ? signal : 0);
   if (event == PTRACE_EVENT_STOP && stops_a_group(signal)) {
     trace(PTRACE_LISTEN, thread);
     return;
@@ -129,6 +130,7 @@ void SyscallTracer::on_call(pid_t thread, Thread& state) {
   ::ptrace(static_cast<__ptrace_request>(PTRACE_GET_SYSCALL_INFO), thread, sizeof info, &info);
   if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
     if (before_) before_(steps_++, thread);
+    if (let_go_) return leave(thread, 0);
     if (!full_folder_.empty() && hits_full_disk(thread, info.entry.nr, info.entry.args)) {
       state.refuse = true;
       skip_call(thread);
@@ -137,7 +139,13 @@ void SyscallTracer::on_call(pid_t thread, Thread& state) {
     state.refuse = false;
     set_result(thread, -ENOSPC);
   }
+  if (let_go_) return leave(thread, 0);
   trace(PTRACE_SYSCALL, thread);
+}
+
+void SyscallTracer::leave(pid_t thread, int signal) {
+  trace(PTRACE_DETACH, thread, static_cast<unsigned long>(signal));
+  threads_.erase(thread);
 }
 
 bool SyscallTracer::hits_full_disk(pid_t thread, std::uint64_t call,

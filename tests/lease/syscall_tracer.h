@@ -25,6 +25,9 @@ class SyscallTracer {
   void count(BeforeCall before);
   int steps() const { return steps_; }
 
+  // From now on the process runs at its own speed: each thread is left where it stops next.
+  void let_go() { let_go_ = true; }
+
   // From now on what the process writes to files under `folder`, and files that it makes, are
   // refused with ENOSPC, as on a full disk.
   void fill_disk(std::string folder) { full_folder_ = std::move(folder); }
@@ -42,6 +45,7 @@ class SyscallTracer {
   void seize_threads();
   void handle(pid_t thread, int status);
   void on_call(pid_t thread, Thread& state);
+  void leave(pid_t thread, int signal);
   bool hits_full_disk(pid_t thread, std::uint64_t call, const std::uint64_t* args) const;
 
   pid_t process_ = 0;
@@ -49,6 +53,7 @@ class SyscallTracer {
   std::map<pid_t, int> ended_;
   BeforeCall before_;
   int steps_ = 0;
+  bool let_go_ = false;
   std::string full_folder_;
 };
 
