@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/data_folder.h"
 #include "base/toml_reader.h"
+#include "sim/data_folder.h"
 
 namespace hypermile {
 namespace {
