@@ -69,7 +69,7 @@ pid_t KillWorld::spawn(const std::function<int()>& body, bool terminal) {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
+    for (const int signal : {SIGPIPE, SIGHUP}) ::signal(signal, SIG_DFL);  // as under a shell
     ::_exit(body());
   }
   if (process > 0) started_.insert(process);
