@@ -12,8 +12,6 @@
 #include <cstring>
 #include <filesystem>
 
-extern char** environ;
-
 namespace hypermile {
 namespace {
 
