@@ -17,7 +17,7 @@ namespace {
 
 const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
                                     &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
-                                    &kDemoCommand};
+                                    &kDemoCommand,   &kLeasesCommand,   &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -24,6 +24,8 @@ class Cli : public ::testing::Test {
     // No driver and no configuration of the machine's owner may change what these tests see.
     ::setenv("HYPERMILE_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
     ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    ::setenv("HYPERMILE_SOCKET", "/nonexistent/hypermiled.sock", 1);
+    ::setenv("HYPERMILE_STATE", "/nonexistent/state", 1);
     ::setenv("HYPERMILE_DATA", source, 1);
     sweep_ = std::string(source) + "/workloads/demo_sweep.csv";
   }
@@ -89,7 +91,8 @@ TEST_F(Cli, SaysWhatWasExpectedOfAValue) {
 }
 
 TEST_F(Cli, EveryCommandHasHelpWithExamples) {
-  for (const char* command : {"doctor", "monitor", "evaluate", "simulate", "demo"}) {
+  for (const char* command :
+       {"doctor", "monitor", "evaluate", "simulate", "demo", "leases", "reset"}) {
     EXPECT_EQ(run({command, "--help"}), 0);
     EXPECT_NE(out().find("examples:"), std::string::npos) << command;
     EXPECT_NE(out().find("--json"), std::string::npos) << command;
@@ -303,6 +306,30 @@ TEST_F(Cli, SimulateNamesWhatItDoesNotKnow) {
   EXPECT_EQ(run({"simulate", "--iterations", "1", "--policy", "default"}), 2);
   EXPECT_EQ(run({"simulate", "--log", "/nonexistent/run.jsonl"}), 1);
   EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+}
+
+TEST_F(Cli, LeasesSaysThatNoDaemonServes) {
+  EXPECT_EQ(run({"leases"}), 1);
+  EXPECT_EQ(err(),
+            "hypermile: no daemon serves /nonexistent/hypermiled.sock; see 'hypermile doctor'\n");
+}
+
+TEST_F(Cli, ResetWantsToBeToldWhat) {
+  EXPECT_EQ(run({"reset"}), 2);
+  EXPECT_NE(err().find("--gpu G or --all"), std::string::npos) << err();
+  EXPECT_EQ(run({"reset", "--all", "--gpu", "0"}), 2);
+  EXPECT_EQ(run({"reset", "--all", "--reopen"}), 2);
+  EXPECT_EQ(run({"reset", "--reopen"}), 1) << "there is no daemon to open";
+}
+
+TEST_F(Cli, DoctorSaysHowTheDaemonIs) {
+  EXPECT_EQ(run({"doctor", "--json", "--gpu", "sim:h200"}), 0) << err();
+
+  const auto checks = nlohmann::json::parse(out())["checks"];
+  const auto daemon =
+      std::ranges::find_if(checks, [](const auto& check) { return check["name"] == "daemon"; });
+  ASSERT_NE(daemon, checks.end());
+  EXPECT_NE((*daemon)["detail"].get<std::string>().find("no daemon"), std::string::npos);
 }
 
 TEST_F(Cli, ReadsOptionsFromAConfigurationFile) {

@@ -53,6 +53,8 @@ extern const Command kRunCommand;
 extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kLeasesCommand;
+extern const Command kResetCommand;
 extern const Command kSimulateCommand;
 
 }  // namespace hypermile

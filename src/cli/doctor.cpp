@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "cli/command.h"
+#include "cli/daemon_diagnosis.h"
 #include "cli/diagnosis.h"
 #include "cli/find_cupti.h"
 #include "cli/gpu_access.h"
@@ -66,6 +67,7 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
 Result<void> run_doctor(const CommandArguments& arguments, CommandContext& context) {
   ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
   patients.findings.push_back(diagnose_cupti(find_cupti()));
+  for (Finding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
   std::vector<GpuDiagnosis> gpus;
   for (OpenedGpu& gpu : patients.gpus) {
     if (context.terminal) {

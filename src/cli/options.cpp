@@ -14,12 +14,11 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate",
+    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor run simulate",
+    {"gpu", kText, "G", "", "doctor monitor run simulate reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
-     "it "
-     "every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
+     "it every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
      "sim:rtx3080ti (simulate)"},
     {"observe", kFlag, "", "false", "run", "only watch: nothing is changed on any GPU"},
     {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name"},
@@ -31,8 +30,10 @@ constexpr OptionSpec kTable[] = {
      "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream"},
     {"nvml", kText, "F.csv", "", "detect",
      "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
-     "and "
-     "util_mem where known; or kind, t_s and value"},
+     "and util_mem where known; or kind, t_s and value"},
+    {"all", kFlag, "", "false", "reset",
+     "every GPU; ends every lease, and the daemon grants no more until --reopen"},
+    {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all"},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"progress", kText, "ticks|launches", "ticks", "simulate",

@@ -102,8 +102,13 @@ template <class Function>
 auto DeadlineGpu::call(std::string_view what, Function function)
     -> Result<std::invoke_result_t<Function&, Gpu&>> {
   RETURN_IF_ERROR(make_ready());
+  ++*under_way_;
   auto result = session_->worker.call(
-      [gpu = session_->gpu, function = std::move(function)]() mutable { return function(*gpu); },
+      [gpu = session_->gpu, under_way = under_way_, function = std::move(function)]() mutable {
+        auto value = function(*gpu);
+        --*under_way;
+        return value;
+      },
       options_.deadline);
   if (!result) {
     note_hang();

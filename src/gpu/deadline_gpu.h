@@ -10,9 +10,10 @@
 // that only a hung call that returns makes the GPU healthy again.
 //
 // A setter that timed out may still take effect later. Whoever must leave the GPU at its default
-// resets it after the last success, and reads back.
+// resets it after settled() is true again, and reads back.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -53,6 +54,9 @@ class DeadlineGpu final : public Gpu {
   Result<void> reset(Knob knob) override;
 
   bool healthy() const { return !hung_since_.has_value(); }
+  // False while a call that was given up on has not returned, on whichever thread: if it is a
+  // setter it may still take effect.
+  bool settled() const { return *under_way_ == 0; }
 
  private:
   // The worker and the GPU that only it calls.
@@ -81,6 +85,7 @@ class DeadlineGpu final : public Gpu {
   Instant try_again_;
   Seconds pause_;
   int abandoned_ = 0;
+  std::shared_ptr<std::atomic<int>> under_way_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace hypermile

@@ -121,6 +121,25 @@ TEST_F(DeadlineGpuTest, AHungCallThatReturnsMakesTheGpuHealthyAgain) {
   EXPECT_EQ(opened_, 1);
 }
 
+TEST_F(DeadlineGpuTest, IsNotSettledWhileACallThatWasGivenUpMayTakeEffect) {
+  const auto gpu =
+      DeadlineGpu::open(opener({{GpuCall::kApply, fault::Hangs{gate_}}}), *clock_,
+                        {.deadline = kUsual, .open_deadline = kPatient, .first_pause = Seconds(5)})
+          .value();
+  Setting setting;
+  setting.sm_clock = Mhz(1410);
+
+  EXPECT_FALSE(all_applied(gpu->apply(setting)));
+  clock_->advance(Seconds(6));
+  const bool answers_again = gpu->reset(Knob::kSmClock).ok();
+  const bool settled_early = gpu->settled();
+  gate_->open();
+  while (!gpu->settled()) std::this_thread::yield();
+
+  EXPECT_TRUE(answers_again) << "on another thread";
+  EXPECT_FALSE(settled_early);
+}
+
 TEST_F(DeadlineGpuTest, GivesUpAfterThreeThreadsWereLeftBehind) {
   const auto gpu = hanging(kImpatient);
   for (int attempt = 0; attempt < 10; ++attempt) {

@@ -35,6 +35,7 @@ class FakeGpu : public Gpu {
     sample.memory_clock = held.memory_clock.value_or(Mhz(3201));
     sample.reasons = EventReasons{};
     sample.power_limit = held.power_limit.value_or(Watts(700));
+    sample.requested_power_limit = sample.power_limit;
     return sample;
   }
   Result<std::vector<TimedPower>> power_history(Instant) override {

@@ -122,6 +122,8 @@ struct Sample {
   std::optional<Celsius> temperature;
   std::optional<EventReasons> reasons;
   std::optional<Watts> power_limit;  // the one in force
+  // The one that was last asked for, by whomever; a request takes a while to be in force.
+  std::optional<Watts> requested_power_limit;
 };
 
 struct TimedPower {

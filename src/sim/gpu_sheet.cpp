@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/toml_reader.h"
 #include "sim/data_folder.h"
 #include "sim/sim_state.h"
-#include "sim/toml_reader.h"
 
 namespace hypermile {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/toml_reader.h"
 #include "sim/data_folder.h"
-#include "sim/toml_reader.h"
 
 namespace hypermile {
 namespace {

@@ -12,9 +12,9 @@ Result<GpuList> list_gpus_within(Seconds deadline, const std::string& path) {
   });
 }
 
-Result<std::unique_ptr<Gpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
-                                                     DeadlineGpu::Options options,
-                                                     const std::string& path) {
+Result<std::unique_ptr<DeadlineGpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
+                                                             DeadlineGpu::Options options,
+                                                             const std::string& path) {
   // A call that hangs may look at its clock long after the caller's is gone.
   const std::shared_ptr<Clock> own_clock = make_real_clock();
   keep_forever(own_clock);
@@ -22,8 +22,7 @@ Result<std::unique_ptr<Gpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock&
     ASSIGN_OR_RETURN(auto library, open_nvml(path));
     return open_gpu(std::move(library), uuid, *own_clock);
   };
-  ASSIGN_OR_RETURN(auto gpu, DeadlineGpu::open(std::move(opener), clock, options));
-  return std::unique_ptr<Gpu>(std::move(gpu));
+  return DeadlineGpu::open(std::move(opener), clock, options);
 }
 
 }  // namespace hypermile

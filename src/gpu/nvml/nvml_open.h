@@ -16,8 +16,8 @@ namespace hypermile {
 Result<GpuList> list_gpus_within(Seconds deadline, const std::string& path = default_nvml_path());
 
 // `clock` is a real one and must outlive the Gpu.
-Result<std::unique_ptr<Gpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
-                                                     DeadlineGpu::Options options,
-                                                     const std::string& path = default_nvml_path());
+Result<std::unique_ptr<DeadlineGpu>> open_gpu_with_deadlines(
+    const GpuUuid& uuid, Clock& clock, DeadlineGpu::Options options,
+    const std::string& path = default_nvml_path());
 
 }  // namespace hypermile

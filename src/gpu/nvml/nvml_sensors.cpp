@@ -112,6 +112,9 @@ nvml::Return NvmlSensors::read_limit(Sample& sample) {
   unsigned milliwatts = 0;
   const nvml::Return code = nvml::call(nvml_.power_limit_enforced, device_, &milliwatts);
   if (code == nvml::kSuccess) sample.power_limit = power_of(milliwatts, ceiling_);
+  if (nvml::call(nvml_.power_limit, device_, &milliwatts) == nvml::kSuccess) {
+    sample.requested_power_limit = power_of(milliwatts, ceiling_);
+  }
   return code;
 }
 

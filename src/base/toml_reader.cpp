@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include <fmt/format.h>
 

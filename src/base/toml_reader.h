@@ -2,8 +2,8 @@
 //
 // Reads values out of a TOML table with errors that name file and line: a missing key, a value of
 // the wrong kind or out of range, and every key that nobody asked for. Used by the loaders of GPU
-// sheets and workloads. The first problem is kept; later reads give defaults, so that a loader
-// reads everything and looks once.
+// sheets, workloads and the daemon's configuration. The first problem is kept; later reads give
+// defaults, so that a loader reads everything and looks once.
 #pragma once
 
 #include <toml++/toml.h>

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/daemon_diagnosis.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "base/version.h"
+#include "daemon/daemon_process.h"
+#include "protocol/daemon_connection.h"
+#include "protocol/guardian_start.h"
+#include "protocol/socket_address.h"
+
+namespace hypermile {
+namespace {
+
+constexpr Seconds kDeadline = Seconds(2);
+
+bool unit_installed() {
+  for (const char* folder : {"/etc/systemd/system/", "/usr/local/lib/systemd/system/",
+                             "/usr/lib/systemd/system/", "/lib/systemd/system/"}) {
+    if (::access((std::string(folder) + "hypermiled.service").c_str(), F_OK) == 0) return true;
+  }
+  return false;
+}
+
+bool in_path(const char* program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+Finding without_daemon(const std::string& socket) {
+  if (unit_installed()) {
+    return {"daemon", Verdict::kWarn, fmt::format("no daemon serves {}, though installed", socket),
+            "systemctl enable --now hypermiled"};
+  }
+  const bool guardian =
+      !default_guardian_program().empty() && (::geteuid() == 0 || in_path("sudo"));
+  if (guardian) {
+    return {"daemon", Verdict::kOk,
+            "no daemon: a guardian is started for each run, as root through sudo", ""};
+  }
+  return {"daemon", Verdict::kWarn,
+          "no daemon, and no guardian can be started: clocks stay as they are",
+          "install hypermiled ('make install'), see docs/administration.md"};
+}
+
+Finding with_daemon(const wire::DaemonStatus& status) {
+  const auto allowed = std::ranges::count_if(status.gpus, &wire::GpuStatus::allowed);
+  Finding finding{"daemon", Verdict::kOk,
+                  fmt::format("hypermiled {} (pid {}) serves {} GPU(s), you may lease {}",
+                              status.version, status.pid, status.gpus.size(), allowed),
+                  ""};
+  const auto warn = [&](const std::string& detail, const std::string& fix) {
+    finding.verdict = Verdict::kWarn;
+    finding.detail += "; " + detail;
+    if (finding.fix.empty()) finding.fix = fix;
+  };
+  if (!status.trouble.empty()) warn(status.trouble, "see 'systemctl status hypermiled'");
+  if (status.closed) warn("closed to new leases", "hypermile reset --reopen");
+  if (status.version != kVersion) {
+    warn(fmt::format("this is hypermile {}", kVersion), "install one version of both");
+  }
+  if (!status.gpus.empty() && allowed == 0) {
+    warn("none is allowed to you", "ask the administrator for a rule in hypermiled.toml");
+  }
+  return finding;
+}
+
+// What a crash may have left; only root can look.
+void look_at_journals(std::vector<Finding>& findings) {
+  std::error_code problem;
+  int damaged = 0;
+  const std::string folder = default_state_folder();
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    if (entry.path().filename().string().find(".damaged") != std::string::npos) ++damaged;
+  }
+  if (damaged == 0) return;
+  findings.push_back({"journal", Verdict::kWarn,
+                      fmt::format("{} damaged journal(s) kept in {}", damaged, folder),
+                      "the GPUs were reset because of it; look at the disk, then remove them"});
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_daemon() {
+  std::vector<Finding> findings;
+  const std::string socket = default_socket_path();
+  auto connection = DaemonConnection::connect(socket);
+  if (!connection) {
+    const Error& error = connection.error();
+    findings.push_back(error.code == ErrorCode::kNotFound
+                           ? without_daemon(socket)
+                           : Finding{"daemon", Verdict::kWarn, error.message,
+                                     "in a container, bind-mount the socket's folder"});
+  } else {
+    const auto status = connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, kDeadline);
+    if (status) {
+      findings.push_back(with_daemon(*status));
+      for (const wire::GpuStatus& gpu : status->gpus) {
+        if (gpu.trouble.empty()) continue;
+        findings.push_back({"lease", Verdict::kWarn,
+                            fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
+                            "hypermiled tries on; 'hypermile reset --gpu' if that does not help"});
+      }
+    } else {
+      findings.push_back({"daemon", Verdict::kWarn, status.error().message, status.error().remedy});
+    }
+  }
+  look_at_journals(findings);
+  return findings;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile leases`: who holds which GPU since when, what was asked of it and what it does. The
+// daemon says the former; the latter is read from the cards here, which needs no permission.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/command.h"
+#include "cli/gpu_access.h"
+#include "gpu/nvml/nvml_open.h"
+#include "protocol/daemon_connection.h"
+#include "protocol/socket_address.h"
+
+namespace hypermile {
+namespace {
+
+constexpr Seconds kDeadline = Seconds(2);
+constexpr SensorSet kWanted = Sensor::kClocks | Sensor::kEventReasons | Sensor::kPowerLimit;
+
+using Effective = std::map<GpuUuid, Sample>;
+
+Effective read_effective(const wire::LeaseList& list, Clock& clock) {
+  Effective effective;
+  for (const wire::LeaseEntry& lease : list.leases) {
+    for (const wire::LeasedGpu& gpu : lease.gpus) {
+      const auto card = open_gpu_with_deadlines(gpu.gpu, clock, {});
+      if (!card) continue;
+      if (const auto sample = (*card)->read(kWanted)) effective.emplace(gpu.gpu, *sample);
+    }
+  }
+  return effective;
+}
+
+std::string user_name(std::uint64_t uid) {
+  const passwd* entry = ::getpwuid(static_cast<uid_t>(uid));
+  return entry != nullptr ? entry->pw_name : fmt::format("{}", uid);
+}
+
+std::string shown(const Sample& sample) {
+  std::string text;
+  const auto add = [&](std::string_view name, const auto& value, std::string_view unit) {
+    if (value)
+      text += fmt::format("{}{} {:g} {}", text.empty() ? "" : ", ", name, value->value(), unit);
+  };
+  add("sm", sample.sm_clock, "MHz");
+  add("mem", sample.memory_clock, "MHz");
+  add("limit", sample.power_limit, "W");
+  if (sample.reasons) text += fmt::format(" ({})", to_string(*sample.reasons));
+  return text;
+}
+
+void print_lease(const wire::LeaseEntry& lease, const Effective& effective, std::ostream& out) {
+  if (lease.lease != 0) {
+    const auto since = static_cast<std::time_t>(lease.since_unix);
+    out << fmt::format("lease {}: {} (pid {}, user {}{}) since {:%F %T}, {:.1f} s left to renew\n",
+                       lease.lease, lease.program, lease.pid, user_name(lease.uid),
+                       lease.job.empty() ? "" : ", job " + lease.job, fmt::localtime(since),
+                       lease.expires_in.value());
+  } else {
+    out << "nobody's, being restored:\n";
+  }
+  for (const wire::LeasedGpu& gpu : lease.gpus) {
+    const auto seen = effective.find(gpu.gpu);
+    out << fmt::format("  {}  asked {}  now {}\n", gpu.gpu.text(), to_string(gpu.requested),
+                       seen != effective.end() ? shown(seen->second) : "not known");
+  }
+}
+
+template <class Value>
+nlohmann::json number_or_null(const std::optional<Value>& value) {
+  return value ? nlohmann::json(value->value()) : nlohmann::json(nullptr);
+}
+
+nlohmann::json gpu_json(const wire::LeasedGpu& gpu, const Effective& effective) {
+  nlohmann::json j = {{"uuid", gpu.gpu.text()},
+                      {"restoring", gpu.restoring},
+                      {"requested",
+                       {{"sm_mhz", number_or_null(gpu.requested.sm_clock)},
+                        {"mem_mhz", number_or_null(gpu.requested.memory_clock)},
+                        {"limit_w", number_or_null(gpu.requested.power_limit)}}},
+                      {"effective", nullptr}};
+  const auto seen = effective.find(gpu.gpu);
+  if (seen == effective.end()) return j;
+  const Sample& sample = seen->second;
+  j["effective"] = {{"sm_mhz", number_or_null(sample.sm_clock)},
+                    {"mem_mhz", number_or_null(sample.memory_clock)},
+                    {"limit_w", number_or_null(sample.power_limit)},
+                    {"reasons", nullptr}};
+  if (sample.reasons) j["effective"]["reasons"] = to_string(*sample.reasons);
+  return j;
+}
+
+nlohmann::json list_json(const wire::LeaseList& list, const Effective& effective) {
+  nlohmann::json document = {{"leases", nlohmann::json::array()}};
+  for (const wire::LeaseEntry& lease : list.leases) {
+    nlohmann::json gpus = nlohmann::json::array();
+    for (const wire::LeasedGpu& gpu : lease.gpus) gpus.push_back(gpu_json(gpu, effective));
+    nlohmann::json entry = {{"lease", nullptr}, {"gpus", std::move(gpus)}};
+    if (lease.lease != 0) {
+      entry.update({{"lease", lease.lease},
+                    {"uid", lease.uid},
+                    {"user", user_name(lease.uid)},
+                    {"pid", lease.pid},
+                    {"program", lease.program},
+                    {"job", lease.job},
+                    {"since_unix", lease.since_unix},
+                    {"expires_in_s", lease.expires_in.value()}});
+    }
+    document["leases"].push_back(std::move(entry));
+  }
+  return document;
+}
+
+Result<void> run_leases(const CommandArguments& arguments, CommandContext& context) {
+  ASSIGN_OR_RETURN(auto connection, DaemonConnection::connect(default_socket_path()));
+  ASSIGN_OR_RETURN(const auto list,
+                   connection.ask<wire::LeaseList>(wire::ListRequest{}, kDeadline));
+  const Effective effective = read_effective(list, context.clock);
+  if (arguments.options.flag("json")) {
+    context.out << list_json(list, effective).dump() << "\n";
+    return {};
+  }
+  for (const wire::LeaseEntry& lease : list.leases) print_lease(lease, effective, context.out);
+  if (list.leases.empty()) context.out << "no GPU is leased\n";
+  return {};
+}
+
+}  // namespace
+
+const Command kLeasesCommand = {
+    "leases",
+    "who holds which GPU since when, what was asked of it and what it does",
+    "",
+    "  hypermile leases\n"
+    "  hypermile leases --json\n",
+    run_leases,
+};
+
+}  // namespace hypermile

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile reset`: the administrator's way out. Ends leases and puts every knob back to the
+// site's baseline or the driver's default, changed by us or not: through the daemon where one
+// serves, else directly, as root, with the same journal and locks.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/command.h"
+#include "daemon/daemon_process.h"
+#include "daemon/kept_gpus.h"
+#include "gpu/gpu_name.h"
+#include "gpu/nvml/nvml_open.h"
+#include "protocol/daemon_connection.h"
+#include "protocol/socket_address.h"
+
+namespace hypermile {
+namespace {
+
+constexpr Seconds kListDeadline = Seconds(20);
+constexpr Seconds kShort = Seconds(2);
+constexpr Seconds kResetDeadline = Seconds(15);
+
+struct Wanted {
+  bool all = false;
+  bool reopen = false;
+  std::vector<GpuIdentity> gpus = {};  // those of --gpu, or all there are
+};
+
+Result<Wanted> wanted_gpus(const OptionValues& options) {
+  Wanted wanted{options.flag("all"), options.flag("reopen"), {}};
+  const int ways = static_cast<int>(wanted.all) + static_cast<int>(wanted.reopen) +
+                   static_cast<int>(options.given("gpu"));
+  if (ways != 1) {
+    return Error{ErrorCode::kUsage, "say what to reset: --gpu G or --all (or --reopen)",
+                 "see 'hypermile reset --help'"};
+  }
+  if (wanted.reopen) return wanted;
+  if (wanted.all) {
+    // The daemon knows its own; without one the driver is asked.
+    const Result<GpuList> machine = list_gpus_within(kListDeadline);
+    if (machine) wanted.gpus = machine->gpus;
+    return wanted;
+  }
+  ASSIGN_OR_RETURN(const GpuName name, parse_gpu_name(options.text("gpu")));
+  ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
+  ASSIGN_OR_RETURN(const GpuIdentity identity, resolve_gpu(name, machine.gpus));
+  wanted.gpus.push_back(identity);
+  return wanted;
+}
+
+// What keeps the daemon from being done, GPU by GPU.
+std::string what_is_left() {
+  std::string left;
+  auto connection = DaemonConnection::connect(default_socket_path());
+  if (!connection) return left;
+  const auto status = connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, kShort);
+  if (!status) return left;
+  for (const wire::GpuStatus& gpu : status->gpus) {
+    if (!gpu.trouble.empty()) left += fmt::format("; {}: {}", gpu.gpu.text(), gpu.trouble);
+  }
+  return left;
+}
+
+Result<void> reset_through(DaemonConnection& connection, const Wanted& wanted) {
+  wire::ResetRequest request{{}, wanted.all, wanted.reopen};
+  if (!wanted.all) {
+    for (const GpuIdentity& gpu : wanted.gpus) request.gpus.push_back(gpu.uuid);
+  }
+  const auto done = connection.ask<wire::Done>(request, kResetDeadline);
+  if (done) return {};
+  if (done.error().code != ErrorCode::kTimeout) return done.error();
+  return Error{ErrorCode::kTimeout, "not every GPU is reset yet" + what_is_left(),
+               "the daemon tries on; see 'hypermile leases'"};
+}
+
+Result<void> reset_directly(const Wanted& wanted, CommandContext& context) {
+  if (wanted.gpus.empty()) {
+    return Error{ErrorCode::kNotFound, "there is no GPU to reset", "see 'hypermile doctor'"};
+  }
+  const std::string folder = default_state_folder();
+  RETURN_IF_ERROR(prepare_state_folder(folder));
+  ASSIGN_OR_RETURN(const DaemonConfig config,
+                   read_daemon_config(DaemonOptions{}.config, machine_accounts()));
+  const KeepOptions options{
+      folder, fmt::format("hypermile reset (pid {})", ::getpid()), {}, &config};
+  const auto files = make_real_files();
+  std::string left;
+  for (const auto& [identity, report] :
+       restore_each(wanted.gpus, RestoreScope::kEverything, options, *files, context.clock)) {
+    if (!report.problem) continue;
+    const bool kept = report.problem->code == ErrorCode::kBusy;
+    left += fmt::format("{}{}: {}{}", left.empty() ? "" : "; ", identity.uuid.text(),
+                        kept ? "kept by " : "", report.problem->message);
+  }
+  if (left.empty()) return {};
+  return Error{ErrorCode::kBusy, "not every GPU is reset: " + left,
+               "a guardian gives its GPU back when it is sent SIGTERM"};
+}
+
+Result<void> run_reset(const CommandArguments& arguments, CommandContext& context) {
+  ASSIGN_OR_RETURN(const Wanted wanted, wanted_gpus(arguments.options));
+  auto connection = DaemonConnection::connect(default_socket_path());
+  const bool served = connection.ok();
+  if (served) {
+    RETURN_IF_ERROR(reset_through(*connection, wanted));
+  } else if (connection.error().code != ErrorCode::kNotFound || wanted.reopen) {
+    return connection.error();
+  } else {
+    RETURN_IF_ERROR(reset_directly(wanted, context));
+  }
+  if (arguments.options.flag("json")) {
+    nlohmann::json gpus = nlohmann::json::array();
+    for (const GpuIdentity& gpu : wanted.gpus) gpus.push_back(gpu.uuid.text());
+    context.out << nlohmann::json{{"reset", std::move(gpus)},
+                                  {"through_daemon", served},
+                                  {"closed", served && wanted.all}}
+                       .dump()
+                << "\n";
+    return {};
+  }
+  for (const GpuIdentity& gpu : wanted.gpus) {
+    context.out << fmt::format("{} ({}) is reset\n", gpu.uuid.text(), gpu.name);
+  }
+  if (served && wanted.all) {
+    context.out << "the daemon grants no more leases until 'hypermile reset --reopen'\n";
+  }
+  if (wanted.reopen) context.out << "the daemon grants leases again\n";
+  return {};
+}
+
+}  // namespace
+
+const Command kResetCommand = {
+    "reset",
+    "the administrator's way out: end leases, put GPUs back to their baseline",
+    "",
+    "  hypermile reset --gpu 0\n"
+    "  hypermile reset --all          # and grant no more leases\n"
+    "  hypermile reset --reopen       # grant leases again\n",
+    run_reset,
+};
+
+}  // namespace hypermile

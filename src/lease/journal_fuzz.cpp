@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a journal: it is read or damaged, never anything worse, and what a process finds in
+// it the next one finds again after a rewrite. The same bytes as a stream of frames.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "lease/faulty_files.h"
+#include "lease/frame.h"
+#include "lease/journal.h"
+
+namespace hypermile {
+namespace {
+
+void read_frames(std::string_view stream) {
+  for (;;) {
+    const CutFrame frame = cut_frame(stream);
+    if (frame.state != CutFrame::State::kWhole) return;
+    if (frame.bytes > stream.size()) std::abort();
+    const auto fields = Fields::parse(frame.body);
+    if (fields) {
+      // What was read can be written, and is the same frame.
+      FrameWriter writer;
+      for (const Fields::Field& field : fields->all()) writer.text(field.tag, field.bytes);
+      const auto again = writer.finish();
+      if (!again || *again != stream.substr(0, frame.bytes)) std::abort();
+    }
+    stream.remove_prefix(frame.bytes);
+  }
+}
+
+void replay(std::string bytes) {
+  const MachineEpoch now{"boot", "driver"};
+  const GpuUuid gpu("GPU-1");
+  Fate fate;
+  FaultyFiles::Disk disk;
+  disk.names["/s/GPU-1.journal"] =
+      std::make_shared<FaultyFiles::Inode>(FaultyFiles::Inode{std::move(bytes), 0});
+  FaultyFiles files(disk, fate);
+  const auto journal = Journal::open(files, "/s", gpu, now);
+  if (journal->damage() && journal->changes().size() != std::size(kAllKnobs)) std::abort();
+  const std::size_t before = journal->changes().size();
+  const bool had_sm = journal->changes().count(Knob::kSmClock) != 0;
+  journal->record_restored(Knob::kSmClock);
+  const auto next = Journal::open(files, "/s", gpu, now);
+  if (next->damage() && (had_sm || !journal->damage())) std::abort();
+  if (!next->damage() && next->changes().size() != before - (had_sm ? 1 : 0)) std::abort();
+}
+
+// The input as bodies, each after a byte that is its length, in frames whose checksums are right:
+// what no fuzzer finds by chance.
+std::string seal(std::string_view bodies) {
+  std::string frames = to_frame(HeaderRecord{1, GpuUuid("GPU-1")});
+  while (!bodies.empty()) {
+    const auto size =
+        std::min<std::size_t>(static_cast<unsigned char>(bodies[0]), bodies.size() - 1);
+    const auto fields = Fields::parse(bodies.substr(1, size));
+    FrameWriter writer;
+    if (fields) {
+      for (const Fields::Field& field : fields->all()) writer.text(field.tag, field.bytes);
+    } else {
+      writer.text(1, bodies.substr(1, size));
+    }
+    if (const auto frame = writer.finish()) frames += *frame;
+    bodies.remove_prefix(size + 1);
+  }
+  return frames;
+}
+
+}  // namespace
+}  // namespace hypermile
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  hypermile::read_frames(bytes);
+  hypermile::replay(bytes);
+  hypermile::replay(hypermile::seal(bytes));
+  return 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine for one run of the kill matrix: its own NVML stand-in with two GPUs, journals and
+// socket in a folder of its own; daemons, guardians and a client that works through every step of
+// a lease again and again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "nvmlsim/machine.h"
+#include "syscall_tracer.h"
+
+namespace hypermile {
+
+class KillWorld {
+ public:
+  struct Programs {
+    std::string daemon;    // hypermiled
+    std::string stand_in;  // libnvidia-ml.so.1
+  };
+  static constexpr Seconds kTtl = milliseconds(300);
+
+  explicit KillWorld(const Programs& programs);
+  // Ends every process of this run.
+  ~KillWorld();
+  KillWorld(const KillWorld&) = delete;
+  KillWorld& operator=(const KillWorld&) = delete;
+
+  // Starts hypermiled; traced from its first call where `traced`.
+  pid_t start_daemon(bool traced = false);
+  // The daemon answers.
+  bool await_daemon();
+  // Starts the client, at a terminal of its own; it takes a lease, changes the GPU and then waits.
+  pid_t start_client(bool with_guardian);
+  // The GPU is seen changed, and the client waits.
+  bool await_change();
+  void let_client_go_on();
+  int client_cycles();  // completed so far
+  void close_terminal();
+  pid_t guardian();  // 0: none
+
+  // Nothing of a lease is on the first GPU, and the second is as its administrator left it.
+  bool restored();
+  // What is there, for messages.
+  std::string seen();
+
+  // Waits, with everything going on, until `done`; false when that takes longer.
+  bool wait(Seconds most, const std::function<bool()>& done);
+  bool has_ended(pid_t process) const { return tracer.ended().count(process) != 0; }
+  // To a process of this run that has not ended, and to no other: numbers are used again.
+  void signal(pid_t process, int signal) const;
+  void signal_group(pid_t leader, int signal) const;
+
+  SyscallTracer tracer;
+  std::filesystem::path folder;
+  std::unique_ptr<Clock> clock = make_real_clock();
+
+ private:
+  pid_t spawn(const std::function<int()>& body, bool terminal);
+
+  Programs programs_;
+  std::unique_ptr<Machine> machine_;
+  std::string uuid_;
+  pid_t client_ = 0;
+  int terminal_ = -1;
+  int events_ = -1;  // from the client
+  int orders_ = -1;  // to it
+  int cycles_ = 0;
+  bool changed_told_ = false;
+  std::set<pid_t> started_;
+};
+
+}  // namespace hypermile

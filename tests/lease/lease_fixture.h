@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For end-to-end tests of leases: a machine of simulated GPUs, a daemon on it, clients as processes
+// of any user. In real time, because processes take part.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "nvmlsim/stand_in_fixture.h"
+#include "process.h"
+#include "protocol/daemon_connection.h"
+#include "protocol/socket_address.h"
+
+namespace hypermile {
+
+class LeaseTest : public StandInTest {
+ protected:
+  LeaseTest() {
+    ::setenv("HYPERMILE_NVML", NVML_STAND_IN, 1);
+    ::setenv("HYPERMILE_SOCKET", (folder_ / "hypermiled.sock").c_str(), 1);
+    ::setenv("HYPERMILE_STATE", (folder_ / "state.d").c_str(), 1);
+    if (::geteuid() != 0) write(".permissions", std::to_string(::geteuid()) + "\n");
+    // Where others can reach it, wherever this was built.
+    client_ = (folder_ / "lease_client").string();
+    std::filesystem::copy_file(LEASE_CLIENT, client_);
+    // A guardian is looked for beside its client.
+    std::filesystem::create_symlink(HYPERMILED, folder_ / "hypermiled");
+  }
+
+  void use_gpus(const std::string& names) {
+    ::setenv("HYPERMILE_SIM_GPUS", names.c_str(), 1);
+    machine_.reset();
+  }
+
+  static constexpr const char* kEverybody =
+      "[[allow]]\neveryone = true\ngpus = ['all']\nsm_clock = [1, 9999]\n"
+      "memory_clock = [1, 9999]\npower_limit = [1, 9999]\n";
+
+  // A daemon that serves, with this configuration.
+  Process start_daemon(const std::string& config = kEverybody) {
+    const std::string path = (folder_ / "hypermiled.toml").string();
+    std::ofstream(path) << config;
+    std::filesystem::permissions(path, std::filesystem::perms(0644));
+    Process daemon({HYPERMILED, "--config", path});
+    EXPECT_TRUE(eventually(20, [&] { return serving(); })) << "the daemon does not serve";
+    return daemon;
+  }
+
+  // What the daemon says of itself to this user.
+  static std::optional<wire::DaemonStatus> daemon_status() {
+    auto connection = DaemonConnection::connect(default_socket_path());
+    if (!connection) return std::nullopt;
+    return connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, Seconds(5)).optional();
+  }
+  static bool serving() {
+    const auto status = daemon_status();
+    return status && status->trouble.empty() && !status->gpus.empty() &&
+           std::ranges::all_of(status->gpus, [](const auto& gpu) { return gpu.trouble.empty(); });
+  }
+
+  Process start_client(std::optional<RunAs> as = {}) { return Process({client_}, std::move(as)); }
+
+  std::string uuid(unsigned gpu) { return sim().facts(gpu).uuid; }
+
+  // The ceiling that was asked for; nullopt: none.
+  std::optional<unsigned> sm_lock(unsigned gpu) {
+    const auto view = sim().look(gpu);
+    if (!view || view->record.sm_lock.high == 0) return std::nullopt;
+    return view->record.sm_lock.high;
+  }
+  bool changed(unsigned gpu) {
+    const auto view = sim().look(gpu);
+    return !view || view->record.sm_lock.high != 0 || view->record.memory_lock.high != 0 ||
+           view->record.sim.requested.power_limit.has_value();
+  }
+
+  // True once `condition` holds, which is asked every millisecond for so long.
+  bool eventually(double seconds, const std::function<bool()>& condition) {
+    const Instant until = clock_->now() + Seconds(seconds);
+    while (!condition()) {
+      if (clock_->now() >= until) return false;
+      clock_->sleep_for(milliseconds(1));
+    }
+    return true;
+  }
+
+  static bool root() { return ::geteuid() == 0; }
+
+  std::string client_;
+
+ private:
+  Machine& sim() {
+    if (!machine_) machine_ = machine();
+    return *machine_;
+  }
+  std::unique_ptr<Machine> machine_;
+};
+
+// Other users are played by processes that become them, which only root can start.
+#define REQUIRE_ROOT() \
+  if (!root()) GTEST_SKIP() << "needs root to run clients as other users"
+
+}  // namespace hypermile

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows a process from system call to system call, all its threads, and lets a test strike before
+// any one of them. The programs under test know nothing of it. Linux, x86-64 for refused calls.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+namespace hypermile {
+
+class SyscallTracer {
+ public:
+  // Told before each system call of the traced process, with its number from 0 and its thread.
+  using BeforeCall = std::function<void(int step, pid_t thread)>;
+
+  // Seizes the process, which runs on. False when it is gone or the kernel does not allow it.
+  bool attach(pid_t process);
+  // From now on calls are counted; `before` may strike.
+  void count(BeforeCall before);
+  int steps() const { return steps_; }
+
+  // From now on the process runs at its own speed: each thread is left where it stops next.
+  void let_go() { let_go_ = true; }
+
+  // From now on what the process writes to files under `folder`, and files that it makes, are
+  // refused with ENOSPC, as on a full disk.
+  void fill_disk(std::string folder) { full_folder_ = std::move(folder); }
+
+  // Handles what has happened to any child or traced thread, waiting at most `ms`.
+  void pump(int ms);
+  // What waitpid said of a child that has ended.
+  const std::map<pid_t, int>& ended() const { return ended_; }
+
+ private:
+  struct Thread {
+    bool in_call = false;
+    bool refuse = false;  // the call under way
+  };
+  void seize_threads();
+  void handle(pid_t thread, int status);
+  void on_call(pid_t thread, Thread& state);
+  void leave(pid_t thread, int signal);
+  bool hits_full_disk(pid_t thread, std::uint64_t call, const std::uint64_t* args) const;
+
+  pid_t process_ = 0;
+  std::map<pid_t, Thread> threads_;
+  std::map<pid_t, int> ended_;
+  BeforeCall before_;
+  int steps_ = 0;
+  bool let_go_ = false;
+  std::string full_folder_;
+};
+
+}  // namespace hypermile
