@@ -105,8 +105,10 @@ TEST(SpectralDetector, SaysWhyItRefuses) {
 
 // Iterations of the recordings take 6 to 470 ms: nothing that these sensors can resolve.
 TEST(SpectralDetector, RefusesEveryRecordingOfShortIterations) {
-  const char* root = std::getenv("HYPERMILE_H200_DATA");
-  const std::filesystem::path folder = root != nullptr ? root : "../shared/data/h200";
+  const char* set = std::getenv("HYPERMILE_H200_DATA");
+  const char* tree = std::getenv("HYPERMILE_SOURCE_DIR");
+  const std::filesystem::path folder =
+      set != nullptr ? set : std::string(tree != nullptr ? tree : ".") + "/../shared/data/h200";
   if (!std::filesystem::exists(folder / "nvml")) GTEST_SKIP() << "needs HYPERMILE_H200_DATA";
   for (const char* kind : {"nvml", "nvml_samples"}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder / kind)) {
