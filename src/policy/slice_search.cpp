@@ -27,34 +27,16 @@ constexpr double kWorthDoing = 0.0025;
 // Less where all points share a known level: a probe far below it teaches most about the slope.
 constexpr double kSafetyWeight = 0.7;
 constexpr double kOwnLevelSafetyWeight = 1;
-// No probe further below the lowest one so far, nor one that could cost more than this share of
-// what the job may lose.
-constexpr double kLongestJump = 0.65;
-constexpr double kLowestProbe = 0.4;
+// No probe that could cost more than this share of what the job may lose.
 constexpr double kRiskShare = 0.1;
 // Shorter jobs take a first look near the bound before anything bold.
 constexpr double kShortJob = 3000;
-// Of what the job may lose, kept for probes that cost more than was expected of them.
-constexpr double kJobReserve = 0.09;
 // Where the job ends up, as a share of the bound, when nothing is known yet.
 constexpr double kLikelyUse = 0.8;
-// A Setting measured in this many windows can be forbidden by them alone.
-constexpr double kEnoughToForbid = 4;
-constexpr double kForbidBelow = 0.85;
-constexpr double kOldest = 10;  // baselines older than so many drift times all weigh the same
-// Default windows: share of the textbook optimum (the model knows the level too), and when one that
-// is older than so many windows is renewed in a job that wanders as usual: sooner where it wanders
-// more, later where it stands still.
+// Default windows: share of the textbook optimum, since the model knows the level too.
 constexpr double kBaselineShare = 0.4;
-constexpr double kStaleAfter = 170;
-constexpr double kStaleSoonest = 60;
-constexpr double kStaleLatest = 400;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
-
-double normal_cdf(double x) {
-  return 0.5 * std::erfc(-x * 0.70710678118654752);
-}
 
 }  // namespace
 
@@ -73,22 +55,6 @@ Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Second
   return default_time * (1 + std::max({0.15, 3 * s, noise_then}));
 }
 
-struct SliceSearch::View {
-  std::vector<Belief> beliefs;
-  Noise noise;
-  std::vector<double> windows;  // seen, per point
-  double since_baseline = 0;    // windows since the last one at the default
-  double stale_after = 0;       // windows after which that one must be renewed
-  double floor = 0;             // clock ratio under which nothing is probed yet
-  double lowest = 1;            // exp of the lowest position probed
-  double lowest_slowdown = 0;   // there, expected
-  double probed = 0;            // windows off the default
-  double slack = 0;             // iterations' worth of time that may still be lost
-  double remaining = 1;         // iterations
-  double bound = 0;
-  bool default_too_strong = false;  // it breaks the power budget
-};
-
 SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
                          const Observations& seen)
     : context_(context),
@@ -98,90 +64,7 @@ SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, cons
       // slices are not.
       explored_before_(static_cast<double>(job.explored) > first_baselines_ ? job.explored : 0) {}
 
-double SliceSearch::probe_floor(const Observations& seen) const {
-  double lowest = 0;
-  for (const Block& block : seen.blocks()) {
-    const auto& points = posterior_.slice().points;
-    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
-    if (point != points.end()) lowest = std::min(lowest, point->position);
-  }
-  return std::max(kLowestProbe, kLongestJump * std::exp(lowest));
-}
-
-std::optional<SliceSearch::View> SliceSearch::look(const Observations& seen,
-                                                   const JobState& job) const {
-  View view;
-  view.noise = seen.noise();
-  view.floor = probe_floor(seen);
-  auto beliefs = posterior_.believe(seen.blocks(), view.noise, context_.objective,
-                                    job.default_power, view.floor);
-  if (!beliefs) return std::nullopt;
-  view.beliefs = std::move(*beliefs);
-  const auto& points = posterior_.slice().points;
-  view.windows.assign(points.size(), 0);
-  view.bound = effective_bound(context_.objective).value_or(INFINITY);
-  view.slack = (1 - kJobReserve) * std::min(target_bound(context_.objective).value_or(1e6), 1e6) *
-               job.length;
-  view.remaining = std::max(job.length - job.done, context_.window_iterations);
-  for (const Block& block : seen.blocks()) {
-    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
-    const double iterations =
-        block.windows * context_.window_iterations + context_.settle_iterations;
-    view.since_baseline = block.setting == 0 ? 0 : view.since_baseline + block.windows;
-    if (block.setting == 0) {
-      view.windows[0] += block.windows;
-      continue;
-    }
-    double slowdown = std::exp(block.log_time) / job.default_time.value() - 1;
-    if (point != points.end()) {
-      const auto i = static_cast<std::size_t>(point - points.begin());
-      view.windows[i] += block.windows;
-      view.probed += block.windows;
-      if (std::exp(points[i].position) < view.lowest) {
-        view.lowest = std::exp(points[i].position);
-        view.lowest_slowdown = std::max(0.0, view.beliefs[i].slowdown);
-      }
-      slowdown = view.beliefs[i].slowdown;
-    }
-    view.slack -= std::max(0.0, slowdown) * iterations;
-  }
-  view.default_too_strong = view.beliefs[0].safe_power < 0.5;
-  if (view.default_too_strong) view.beliefs[0].score = INFINITY;
-  const double wander = estimate_drift(seen.blocks(), view.noise).sd;
-  view.stale_after = std::clamp(kStaleAfter * Drift{}.sd / wander, kStaleSoonest, kStaleLatest);
-  guard(view, seen);
-  return view;
-}
-
-// The model may be wrong: where a Setting has been measured often enough, its windows alone can
-// forbid it.
-void SliceSearch::guard(View& view, const Observations& seen) const {
-  if (!std::isfinite(view.bound)) return;
-  const auto& points = posterior_.slice().points;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    if (view.windows[i] < kEnoughToForbid) continue;
-    double excess = 0;
-    for (const Block& block : seen.blocks()) {
-      if (block.setting != points[i].setting) continue;
-      double level = 0;
-      double weight = 0;
-      for (const Block& base : seen.blocks()) {
-        if (base.setting != 0) continue;
-        const double apart = std::abs(base.at - block.at) / Drift{}.iterations;
-        const double near = std::exp(-std::min(apart, kOldest));
-        level += base.windows * near * base.log_time;
-        weight += base.windows * near;
-      }
-      excess += block.windows / view.windows[i] * (block.log_time - level / weight);
-    }
-    const double sampling = view.noise.time * std::sqrt(1 / view.windows[i] + 1 / view.windows[0]);
-    const double q =
-        normal_cdf((std::log1p(view.bound) - excess) / std::hypot(sampling, 0.3 * Drift{}.sd));
-    if (q < kForbidBelow) view.beliefs[i].safe = std::min(view.beliefs[i].safe, q);
-  }
-}
-
-std::size_t SliceSearch::choose(const View& view, double safety) const {
+std::size_t SliceSearch::choose(const SliceView& view, double safety) const {
   std::size_t best = 0;
   // What was lost already must be made good by the rest of the job.
   const double allowed = view.slack / view.remaining;
@@ -201,7 +84,7 @@ std::size_t SliceSearch::choose(const View& view, double safety) const {
 }
 
 // The point to keep, by what is known now.
-std::size_t SliceSearch::settle(const View& view) const {
+std::size_t SliceSearch::settle(const SliceView& view) const {
   const std::size_t safe = choose(view, kSettleSafety);
   if (!view.default_too_strong) {
     const Belief& belief = view.beliefs[safe];
@@ -219,7 +102,7 @@ std::size_t SliceSearch::settle(const View& view) const {
 
 // The point with the best prospect: what it may save beyond `settled`, times the probability that
 // it keeps the bound. 0 when no prospect is worth a window.
-std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) const {
+std::size_t SliceSearch::most_promising(const SliceView& view, std::size_t settled) const {
   const auto& points = posterior_.slice().points;
   const bool limits = posterior_.slice().limits;
   const double least = limits ? kLimitExploreSafety : kExploreSafety;
@@ -244,7 +127,7 @@ std::size_t SliceSearch::most_promising(const View& view, std::size_t settled) c
 }
 
 // Whether the whole job keeps its promise if this probe goes as expected.
-bool SliceSearch::affordable(std::size_t point, std::size_t settled, const View& view) const {
+bool SliceSearch::affordable(std::size_t point, std::size_t settled, const SliceView& view) const {
   const double per_window = context_.window_iterations + context_.settle_iterations;
   if (!std::isfinite(view.bound)) return true;
   // At worst the job is bound by the core: then time grows as the clock falls, from the lowest
@@ -260,7 +143,7 @@ bool SliceSearch::affordable(std::size_t point, std::size_t settled, const View&
   return probe + later * std::max(0.0, view.remaining - per_window) <= view.slack;
 }
 
-std::optional<Step> SliceSearch::explore(const View& view, std::size_t settled,
+std::optional<Step> SliceSearch::explore(const SliceView& view, std::size_t settled,
                                          const JobState& job) const {
   const auto& points = posterior_.slice().points;
   const double per_window = context_.window_iterations + context_.settle_iterations;
@@ -281,7 +164,7 @@ std::optional<Step> SliceSearch::explore(const View& view, std::size_t settled,
 }
 
 // Nothing is ever decided from the prior alone.
-std::optional<Step> SliceSearch::first_look(const View& view, const JobState& job) const {
+std::optional<Step> SliceSearch::first_look(const SliceView& view, const JobState& job) const {
   const auto& points = posterior_.slice().points;
   if (view.probed > 0 || points.size() < 2) return std::nullopt;
   const double wanted = -std::log1p(std::clamp(view.bound, 0.02, 0.3));
@@ -295,7 +178,7 @@ std::optional<Step> SliceSearch::first_look(const View& view, const JobState& jo
 }
 
 // While holding: a Setting that is probably within the bound and saves more is worth a window.
-std::optional<Step> SliceSearch::go_lower(const View& view, std::size_t settled,
+std::optional<Step> SliceSearch::go_lower(const SliceView& view, std::size_t settled,
                                           const JobState& job) {
   const double per_window = context_.window_iterations + context_.settle_iterations;
   const double most_tries = std::clamp(0.06 * job.length / per_window, 4.0, 40.0);
@@ -310,7 +193,7 @@ std::optional<Step> SliceSearch::go_lower(const View& view, std::size_t settled,
   return probe(y, view, job, "a little lower may do");
 }
 
-bool SliceSearch::must_move(const View& view, std::size_t settled) const {
+bool SliceSearch::must_move(const SliceView& view, std::size_t settled) const {
   const Belief& held = view.beliefs[held_];
   // A little hysteresis, so that rounding does not make it swing.
   const double allowed = 1.02 * view.slack / view.remaining;
@@ -320,7 +203,7 @@ bool SliceSearch::must_move(const View& view, std::size_t settled) const {
 
 // The Setting held looks too slow, but the job itself may have slowed down since the default was
 // last measured: ask the default before blaming the Setting.
-bool SliceSearch::may_be_innocent(const View& view) const {
+bool SliceSearch::may_be_innocent(const SliceView& view) const {
   return held_ != 0 && view.beliefs[held_].safe < kStaySafety &&
          view.since_baseline >= kAskDefaultAfter;
 }
@@ -333,7 +216,7 @@ Step SliceSearch::baseline() const {
   return step;
 }
 
-Step SliceSearch::probe(std::size_t point, const View& view, const JobState& job,
+Step SliceSearch::probe(std::size_t point, const SliceView& view, const JobState& job,
                         const char* why) const {
   Step step;
   step.setting = posterior_.slice().points[point].setting;
@@ -345,7 +228,7 @@ Step SliceSearch::probe(std::size_t point, const View& view, const JobState& job
   return step;
 }
 
-Step SliceSearch::hold(const View& view) const {
+Step SliceSearch::hold(const SliceView& view) const {
   Step step;
   step.setting = posterior_.slice().points[held_].setting;
   step.iterations = context_.window_iterations * (view.windows[held_] >= 6 ? 4 : 1);
@@ -355,7 +238,7 @@ Step SliceSearch::hold(const View& view) const {
 }
 
 std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& job) {
-  const std::optional<View> view = look(seen, job);
+  const std::optional<SliceView> view = look(posterior_, context_, seen, job);
   if (!view) return std::nullopt;
   const std::size_t settled = settle(*view);
   if (job.length < kShortJob) {

@@ -10,17 +10,9 @@
 #include "policy/observations.h"
 #include "policy/policy.h"
 #include "policy/posterior.h"
+#include "policy/slice_view.h"
 
 namespace hypermile {
-
-// Where the job stands.
-struct JobState {
-  double length = 5000;      // iterations, known or assumed
-  double done = 0;           // iterations run
-  std::size_t explored = 0;  // exploration windows so far, baselines included
-  Watts default_power;
-  Seconds default_time;  // per iteration, latest known
-};
 
 // Default windows worth their price over a job of that length: fewer leave a margin that costs more
 // saving than they do.
@@ -40,22 +32,19 @@ class SliceSearch {
   std::optional<Step> next(const Observations& seen, const JobState& job);
 
  private:
-  struct View;  // what is believed at this moment
-  double probe_floor(const Observations& seen) const;
-  std::optional<View> look(const Observations& seen, const JobState& job) const;
-  void guard(View& view, const Observations& seen) const;
-  std::size_t choose(const View& view, double safety) const;
-  std::size_t settle(const View& view) const;
-  bool affordable(std::size_t point, std::size_t settled, const View& view) const;
-  std::size_t most_promising(const View& view, std::size_t settled) const;
-  std::optional<Step> explore(const View& view, std::size_t settled, const JobState& job) const;
-  std::optional<Step> first_look(const View& view, const JobState& job) const;
-  std::optional<Step> go_lower(const View& view, std::size_t settled, const JobState& job);
-  bool may_be_innocent(const View& view) const;
-  bool must_move(const View& view, std::size_t settled) const;
-  Step probe(std::size_t point, const View& view, const JobState& job, const char* why) const;
+  std::size_t choose(const SliceView& view, double safety) const;
+  std::size_t settle(const SliceView& view) const;
+  bool affordable(std::size_t point, std::size_t settled, const SliceView& view) const;
+  std::size_t most_promising(const SliceView& view, std::size_t settled) const;
+  std::optional<Step> explore(const SliceView& view, std::size_t settled,
+                              const JobState& job) const;
+  std::optional<Step> first_look(const SliceView& view, const JobState& job) const;
+  std::optional<Step> go_lower(const SliceView& view, std::size_t settled, const JobState& job);
+  bool may_be_innocent(const SliceView& view) const;
+  bool must_move(const SliceView& view, std::size_t settled) const;
+  Step probe(std::size_t point, const SliceView& view, const JobState& job, const char* why) const;
   Step baseline() const;
-  Step hold(const View& view) const;
+  Step hold(const SliceView& view) const;
 
   const PolicyContext& context_;
   Posterior posterior_;
