@@ -55,9 +55,9 @@ sanitize: ## the tests, built by clang, under address and undefined; what runs t
 	  ctest --test-dir build/tsan/src/$$folder --output-on-failure --progress -j $(JOBS) || exit 1; \
 	done
 
-fuzz: ## every fuzz program for FUZZ_SECONDS (20)
+fuzz: ## every fuzz program for FUZZ_SECONDS (30)
 	@$(PACKAGES) build lint
-	@scripts/fuzz $(or $(FUZZ_SECONDS),20)
+	@scripts/fuzz $(or $(FUZZ_SECONDS),30)
 
 format: ## rewrite the sources as clang-format wants them
 	@$(PACKAGES) lint
