@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "progress/spectrum/moments.h"
 #include "progress/spectrum/segment_similarity.h"
 #include "progress/spectrum/spectrum.h"
 
@@ -19,17 +20,6 @@ constexpr std::size_t kMostPeaks = 6;
 constexpr double kMultipleOff = 0.10;
 constexpr double kPeriodsNeeded = 5.3;
 constexpr double kPeriodsLeft = 2.8;  // in the last rolled window
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double deviation_of(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size()));
-}
 
 // The sum or the difference, whichever varies more.
 std::vector<double> combine(std::span<const double> a, std::span<const double> b) {

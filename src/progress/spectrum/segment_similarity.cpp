@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "progress/spectrum/moments.h"
+
 namespace hypermile {
 namespace {
 
@@ -17,17 +19,6 @@ constexpr double kGapMean = 0.04;       // … and the gap between them by less 
 constexpr double kSmallPiece = 0.04;    // of a segment; both limits double for pieces below
 constexpr double kLargestGroup = 0.85;  // of a segment
 constexpr double kMuchLonger = 1.7;
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double deviation_of(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size()));
-}
 
 struct Interval {
   double low = 0;
