@@ -67,11 +67,16 @@ std::vector<double> above_floor(const std::vector<double>& candidates) {
     });
   };
   std::vector<double> accepted;
-  for (double period = kFloor; period < kUpperBound; period += 0.2 * largest) {
-    if (!common(period)) continue;
-    accepted.push_back(period);
-    const bool wide = period > 1.3 * accepted.front() || period - accepted.front() > 0.6 * largest;
-    if (wide || accepted.size() >= below.size()) break;
+  const auto full = [&] {
+    if (accepted.empty()) return false;
+    const double beyond = accepted.back() - accepted.front();
+    return beyond > 0.3 * accepted.front() || beyond > 0.6 * largest ||
+           accepted.size() >= below.size();
+  };
+  double period = kFloor;
+  while (period < kUpperBound && !full()) {
+    if (common(period)) accepted.push_back(period);
+    period += 0.2 * largest;
   }
   kept.insert(kept.end(), accepted.begin(), accepted.end());
   kept.push_back(largest);
@@ -90,9 +95,11 @@ Estimate refine(std::span<const double> x, double rate, Estimate best, double lo
     const double by_bin = 0.7 * 0.5 * centre * centre / span;
     const double reach = std::max(0.15 * centre, by_bin) / std::pow(2.0, round);
     const double step = std::clamp(reach / 5, 1 / rate, 1.0);
-    for (double period = centre - reach; period <= centre + reach; period += step) {
+    double period = centre - reach;
+    while (period <= centre + reach) {
       const auto d = dissimilarity(x, period * rate, longest * rate);
       if (d && *d < best.dissimilarity) best = {period, *d};
+      period += step;
     }
     if (best.period == centre) break;
   }

@@ -53,8 +53,10 @@ double Repetition::at(double lag) const {
 
 double Repetition::best_lag(double from, double to) const {
   double best = from;
-  for (double lag = from; lag <= to; lag += 1.0 / kFine) {
+  double lag = from;
+  while (lag <= to) {
     if (at(lag) > at(best)) best = lag;
+    lag += 1.0 / kFine;
   }
   return best;
 }

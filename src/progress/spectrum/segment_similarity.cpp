@@ -98,8 +98,7 @@ std::vector<Group> cluster(std::span<const double> segment) {
   std::vector<Group> groups = runs_inside(segment, densest_interval(segment));
   const double deviation = deviation_of(segment);
   const double most = kLargestGroup * static_cast<double>(segment.size());
-  for (bool merged = true; merged;) {
-    merged = false;
+  for (;;) {
     std::size_t best = 0;
     std::size_t reach = 0;
     for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
@@ -109,12 +108,10 @@ std::vector<Group> cluster(std::span<const double> segment) {
       best = i;
       reach = length;
     }
-    if (reach == 0) break;
+    if (reach == 0) return groups;
     groups[best].to = groups[best + 1].to;
     groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    merged = true;
   }
-  return groups;
 }
 
 double pair_error(std::span<const double> first, std::span<const double> second) {

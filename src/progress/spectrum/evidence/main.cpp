@@ -24,7 +24,8 @@ namespace {
 
 constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10.0};
 constexpr int kSeeds = 40;
-constexpr int kFresh = 70000;  // seeds from here on: not those that thresholds were chosen with
+constexpr std::uint64_t kFresh =
+    70000;  // seeds from here on: not those that thresholds were chosen with
 constexpr double kTolerance = 0.03;
 
 std::optional<double> gpoeo_answer(const NvmlTrace& trace) {
@@ -72,7 +73,7 @@ void synthetic_row(const char* name, SyntheticJob job) {
     for (int seed = 0; seed < kSeeds; ++seed) {
       job.period_s = period;
       job.seconds = std::max(40.0, 5 * period);
-      job.seed = static_cast<std::uint64_t>(kFresh + seed);
+      job.seed = kFresh + static_cast<std::uint64_t>(seed);
       const SyntheticTrace made = synthetic_trace(job);
       ours.add(our_answer(made.trace), made.period_s);
       theirs.add(gpoeo_answer(made.trace), made.period_s);
@@ -127,7 +128,7 @@ void print_noise() {
     for (const double seconds : {15.0, 30.0, 60.0, 120.0}) {
       for (int seed = 0; seed < 200; ++seed) {
         const NvmlTrace noise =
-            noise_trace(kind.kind, seconds, static_cast<std::uint64_t>(kFresh + seed));
+            noise_trace(kind.kind, seconds, kFresh + static_cast<std::uint64_t>(seed));
         ++runs;
         ours += our_answer(noise).has_value();
         theirs += gpoeo_answer(noise).has_value();
@@ -152,7 +153,7 @@ void print_short() {
       job.seconds = 26;
       job.busy = seed % 2 == 0;
       job.counter = counter;
-      job.seed = static_cast<std::uint64_t>(kFresh + seed);
+      job.seed = kFresh + static_cast<std::uint64_t>(seed);
       const NvmlTrace trace = synthetic_trace(job).trace;
       ++runs;
       ours += our_answer(trace).has_value();

@@ -79,7 +79,8 @@ NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
   NvmlTrace trace;
   double refreshed = -1;
   double watts = 0;
-  for (double t = 0.5; t < sensing.seconds + 0.5; t += sensing.poll_s) {
+  double t = 0.5;
+  while (t < sensing.seconds + 0.5) {
     const double refresh = std::floor((t - power_phase) / kRefresh) * kRefresh + power_phase;
     if (refresh > refreshed) {
       watts =
@@ -93,6 +94,7 @@ NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
     trace.gpu_percent.push_back({row, std::round(gpu.mean(use - kUtilization, use))});
     trace.memory_percent.push_back({row, std::round(memory.mean(use - kUtilization, use))});
     if (sensing.counter) trace.energy_j.push_back({row, power.integral(step)});
+    t += sensing.poll_s;
   }
   return trace;
 }
@@ -111,8 +113,9 @@ Signal play(const SyntheticJob& job, Random& random) {
         if (last && repeat + 1 < job.inner) continue;
         const double parts = last ? 1 : job.inner;
         left_over += job.period_s * stretch * phases[i].share / parts / kTick;
-        for (; left_over >= 1; left_over -= 1) {
+        while (left_over >= 1) {
           signal.add(phases[i].watts, phases[i].gpu, phases[i].memory);
+          left_over -= 1;
         }
       }
     }
