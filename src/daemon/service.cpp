@@ -60,7 +60,7 @@ bool Service::recovered() const {
   const std::vector<GpuStatus> all = table_->status();
   return std::ranges::all_of(all, [](const GpuStatus& gpu) {
     const bool kept = gpu.port.problem && gpu.port.problem->code == ErrorCode::kBusy;
-    return gpu.port.restored || (gpu.port.problem && !kept);
+    return gpu.free || (gpu.port.problem && !kept);
   });
 }
 

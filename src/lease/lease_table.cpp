@@ -249,7 +249,7 @@ void LeaseTable::stop(std::function<void()> done) {
 std::vector<GpuStatus> LeaseTable::status() const {
   std::vector<GpuStatus> all;
   for (const auto& slot : slots_) {
-    GpuStatus status{slot->port.status(), {}};
+    GpuStatus status{slot->port.status(), {}, slot->free()};
     if (slot->holder) status.lease = leases_.at(*slot->holder);
     all.push_back(std::move(status));
   }

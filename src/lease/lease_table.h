@@ -31,6 +31,7 @@ struct LeaseRequest {
 struct GpuStatus {
   PortStatus port;
   std::optional<Lease> lease;
+  bool free = false;  // could be leased now; a port is restored a moment before its table knows
 };
 
 // Counted since the start, for metrics.
