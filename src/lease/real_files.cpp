@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "lease/files.h"
 
 namespace hypermile {
@@ -19,20 +20,6 @@ namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
 constexpr std::size_t kMostHolderBytes = 512;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error failed(std::string_view what, const std::string& path) {
   const int code = errno;

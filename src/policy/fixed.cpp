@@ -8,29 +8,11 @@
 #include <cmath>
 
 #include "base/parse.h"
+#include "policy/hold_setting.h"
 #include "policy/makers.h"
 
 namespace hypermile {
 namespace {
-
-class FixedPolicy : public Policy {
- public:
-  FixedPolicy(std::size_t setting, double iterations)
-      : setting_(setting), iterations_(iterations) {}
-
-  Step next() override {
-    Step step;
-    step.setting = setting_;
-    step.iterations = iterations_;
-    step.reason = "fixed";
-    return step;
-  }
-  void observe(const Window&) override {}
-
- private:
-  std::size_t setting_;
-  double iterations_;
-};
 
 // The one knob that a share is a share of: the SM clock, or the limit where no clock can be set.
 std::optional<double> value_of(const Setting& setting, bool clocks) {
@@ -75,8 +57,8 @@ Result<std::unique_ptr<Policy>> make_fixed_policy(std::string_view setting,
       return Error{ErrorCode::kUsage, fmt::format("policy 'fixed:{}': not a share", setting),
                    "write fixed:95%"};
     }
-    return std::unique_ptr<Policy>(
-        std::make_unique<FixedPolicy>(nearest_share(*share, context), context.window_iterations));
+    return std::unique_ptr<Policy>(std::make_unique<HoldSetting>(
+        nearest_share(*share, context), context.window_iterations, "fixed"));
   }
   ASSIGN_OR_RETURN(const Setting wanted, parse_setting(setting));
   const auto found = std::ranges::find(context.settings, wanted);
@@ -86,8 +68,9 @@ Result<std::unique_ptr<Policy>> make_fixed_policy(std::string_view setting,
         fmt::format("the lowest is {}",
                     context.settings.empty() ? "default" : to_string(context.settings.back()))};
   }
-  return std::unique_ptr<Policy>(std::make_unique<FixedPolicy>(
-      static_cast<std::size_t>(found - context.settings.begin()), context.window_iterations));
+  return std::unique_ptr<Policy>(
+      std::make_unique<HoldSetting>(static_cast<std::size_t>(found - context.settings.begin()),
+                                    context.window_iterations, "fixed"));
 }
 
 }  // namespace hypermile
