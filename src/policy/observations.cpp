@@ -54,8 +54,6 @@ Drift estimate_drift(std::span<const Block> blocks, const Noise& noise) {
 
 void Observations::add(std::size_t setting, double at, double windows, double log_time,
                        double log_power) {
-  ++count_;
-  total_ += windows;
   const Block one{setting, at, windows, log_time, log_power};
   const bool continues = last_ && last_->setting == setting && blocks_.back().setting == setting;
   if (continues) {
@@ -74,12 +72,6 @@ void Observations::add(std::size_t setting, double at, double windows, double lo
     blocks_.push_back(one);
     thin_out();
   }
-}
-
-void Observations::clear() {
-  blocks_.clear();
-  last_.reset();
-  total_ = 0;
 }
 
 Noise Observations::noise() const {

@@ -39,15 +39,11 @@ class Observations {
  public:
   // `windows` is the measured length in full windows (0.27 for 8 of 30 iterations).
   void add(std::size_t setting, double at, double windows, double log_time, double log_power);
-  void clear();
 
   std::span<const Block> blocks() const { return blocks_; }
   Noise noise() const;
   // Full windows seen at a Setting.
   double windows_at(std::size_t setting) const;
-  double total_windows() const { return total_; }
-  // Windows counted one by one (an aborted one is one).
-  std::size_t count() const { return count_; }
 
  private:
   void thin_out();
@@ -61,8 +57,6 @@ class Observations {
 
   std::vector<Block> blocks_;
   std::optional<Last> last_;
-  double total_ = 0;
-  std::size_t count_ = 0;
   double differences_ = 0;
   double time_squares_ = 0;
   double power_squares_ = 0;
