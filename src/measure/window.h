@@ -43,6 +43,9 @@ struct Window {
   // Energy counter against integrated power, as counter / integral - 1, where both are known.
   std::optional<double> energy_disagreement;
   bool gpu_timed = false;  // time per iteration is the GPU's own, not the host's
+  // Heat or the hardware held the clock down, and nothing else is wrong with it: the figures are
+  // true, but the Setting is faster than that when the card is cool. Always unusable.
+  bool held_back = false;
 
   // Why it must not be used for a decision; empty when it may be.
   std::string unusable;

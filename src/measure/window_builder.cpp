@@ -139,6 +139,10 @@ Window WindowBuilder::close() const {
   if (counter_stands_still_) object("the energy counter stands still");
   if (!window.time_per_iteration) object("the Boundaries do not move on in time");
   if (!window.power) object("power is not known");
+  if (window.unusable.empty()) {
+    window.unusable = held_back(sensors);
+    window.held_back = !window.unusable.empty();
+  }
   return window;
 }
 

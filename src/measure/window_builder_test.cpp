@@ -148,12 +148,14 @@ TEST(WindowBuilder, RefusesThrottlingByHeatButNotAPowerCap) {
   };
   EXPECT_EQ(story.refusal(),
             "throttled: heat or hardware held the clock down for 100 % of the time");
+  EXPECT_TRUE(story.build().close().held_back);
 
   story.change_reading = [](SamplerReading& reading) {
     reading.sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
   };
   EXPECT_EQ(story.refusal(), "");
   EXPECT_EQ(story.build().close().throttled_share, 1);
+  EXPECT_FALSE(story.build().close().held_back);
 }
 
 TEST(WindowBuilder, RefusesAClockThatWasNotReached) {

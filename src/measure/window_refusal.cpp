@@ -86,11 +86,13 @@ WindowSensors summarize(std::span<const Sample> samples) {
           idle.value()};
 }
 
+std::string held_back(const WindowSensors& sensors) {
+  if (sensors.slowed_share <= kMostSlowed) return {};
+  return fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
+                     sensors.slowed_share * 100);
+}
+
 std::string sensors_object(const Setting& setting, const WindowSensors& sensors) {
-  if (sensors.slowed_share > kMostSlowed) {
-    return fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
-                       sensors.slowed_share * 100);
-  }
   if (sensors.idle_share.value_or(0) > kMostIdle) {
     return fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
                        *sensors.idle_share * 100);

@@ -29,6 +29,8 @@ WindowSensors summarize(std::span<const Sample> samples);
 
 // Empty where nothing is wrong.
 std::string sensors_object(const Setting& setting, const WindowSensors& sensors);
+// Likewise, against a card that was held back by heat or by its hardware.
+std::string held_back(const WindowSensors& sensors);
 
 // Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
 // make it unlike the others; pauses that come all the time are how the job runs.

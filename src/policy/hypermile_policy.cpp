@@ -28,6 +28,11 @@ constexpr int kMostLooksAgain = 2;
 constexpr double kPhaseTime = 0.06;
 constexpr double kPhasePower = 0.12;
 constexpr int kPhaseWindows = 3;
+// No job slows down by more than its clock does. What shows otherwise, beyond the noise and this
+// much, was not the Setting's doing (the job had a slow minute, another clock had not yet settled)
+// and is measured again, so many times.
+constexpr double kBeyondItsClock = 0.05;
+constexpr int kMeasureAgain = 2;
 
 class HypermilePolicy : public Policy {
  public:
@@ -50,8 +55,10 @@ class HypermilePolicy : public Policy {
   std::optional<Step> memory_probe();
   bool open_next_slice();
   bool look_again();
+  bool believable(const Window& window) const;
   void take(const Window& window);
   bool is_another_phase(double log_time, double log_power);
+  bool is_impossible(double log_time, double windows);
   void start_over();
   JobState job() const;
   DefaultState found() const;
@@ -64,6 +71,8 @@ class HypermilePolicy : public Policy {
   std::size_t explored_ = 0;
   int bad_in_a_row_ = 0;
   int odd_in_a_row_ = 0;
+  int impossible_in_a_row_ = 0;
+  bool default_seen_cool_ = false;
   double clock_sum_ = 0;  // of default windows
   double clock_count_ = 0;
 
@@ -175,14 +184,24 @@ bool HypermilePolicy::look_again() {
   return open_next_slice();
 }
 
-void HypermilePolicy::observe(const Window& window) {
-  if (std::isfinite(window.iterations) && window.iterations > 0) done_ += window.iterations;
-  if (asked_.exploring) ++explored_;
+// A card that heat holds back is slower than its Setting, so what it shows off the default errs
+// towards fast and can be believed. A default that is never seen cool is what the job has.
+bool HypermilePolicy::believable(const Window& window) const {
   const auto good = [](double value) { return std::isfinite(value) && value > 0; };
   const bool asked_for = asked_.setting < context_.settings.size() &&
                          window.setting == context_.settings[asked_.setting];
-  if (!asked_for || !window.usable() || !good(window.iterations) ||
+  if (!asked_for || !good(window.iterations) || !window.time_per_iteration || !window.power ||
       !good(window.time_per_iteration->value()) || !good(window.power->value())) {
+    return false;
+  }
+  if (!window.held_back) return window.usable();
+  return asked_.setting != 0 || seen_.windows_at(0) > 0 || bad_in_a_row_ + 1 >= kBadWindowsInARow;
+}
+
+void HypermilePolicy::observe(const Window& window) {
+  if (std::isfinite(window.iterations) && window.iterations > 0) done_ += window.iterations;
+  if (asked_.exploring) ++explored_;
+  if (!believable(window)) {
     ++bad_in_a_row_;
     if (memory_probe_asked_) memory_->skip();
     memory_probe_asked_ = false;
@@ -195,10 +214,16 @@ void HypermilePolicy::observe(const Window& window) {
 void HypermilePolicy::take(const Window& window) {
   const double log_time = std::log(window.time_per_iteration->value());
   const double log_power = std::log(window.power->value());
-  if (is_another_phase(log_time, log_power)) return;
   const bool placed = std::isfinite(window.first_iteration) && window.first_iteration >= 0;
   const double windows = std::max(window.iterations / context_.window_iterations, 0.01);
   const double at = (placed ? window.first_iteration : done_) + window.iterations / 2;
+  if (asked_.setting == 0 && window.held_back && default_seen_cool_) {
+    // It is faster than this when cool. To take it for as fast as it was then keeps the promise.
+    seen_.confirm(0, at, windows);
+    return;
+  }
+  if (is_another_phase(log_time, log_power) || is_impossible(log_time, windows)) return;
+  default_seen_cool_ = default_seen_cool_ || (asked_.setting == 0 && !window.held_back);
   if (memory_probe_asked_) {
     const JobState now = job();
     const double error =
@@ -237,9 +262,22 @@ bool HypermilePolicy::is_another_phase(double log_time, double log_power) {
   return odd;
 }
 
+bool HypermilePolicy::is_impossible(double log_time, double windows) {
+  const Setting& setting = context_.settings[asked_.setting];
+  const std::optional<Mhz> fastest = found().sm_clock;
+  const bool sm_alone = setting.sm_clock && !setting.memory_clock && !setting.power_limit;
+  if (!sm_alone || !fastest || seen_.windows_at(0) == 0) return false;
+  const double clocks = std::max(0.0, std::log(*fastest / *setting.sm_clock));
+  const double most = clocks + kBeyondItsClock + 4 * seen_.noise().time / std::sqrt(windows);
+  const bool beyond = log_time - std::log(job().default_time.value()) > most;
+  impossible_in_a_row_ = beyond ? impossible_in_a_row_ + 1 : 0;
+  return beyond && impossible_in_a_row_ <= kMeasureAgain;
+}
+
 void HypermilePolicy::start_over() {
   seen_ = Observations();
   odd_in_a_row_ = 0;
+  default_seen_cool_ = false;
   clock_sum_ = 0;
   clock_count_ = 0;
   memory_.reset();

@@ -74,6 +74,15 @@ void Observations::add(std::size_t setting, double at, double windows, double lo
   }
 }
 
+void Observations::confirm(std::size_t setting, double at, double windows) {
+  const auto known = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                  [&](const Block& block) { return block.setting == setting; });
+  if (known == blocks_.rend()) return;
+  blocks_.push_back({setting, at, windows, known->log_time, known->log_power});
+  last_.reset();  // it says nothing of the noise
+  thin_out();
+}
+
 Noise Observations::noise() const {
   const double weight = kPriorWeight + differences_;
   const auto estimate = [&](double prior, double squares) {

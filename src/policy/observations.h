@@ -39,6 +39,8 @@ class Observations {
  public:
   // `windows` is the measured length in full windows (0.27 for 8 of 30 iterations).
   void add(std::size_t setting, double at, double windows, double log_time, double log_power);
+  // Nothing new: the Setting is taken to be as it was last. Does nothing where it is unknown.
+  void confirm(std::size_t setting, double at, double windows);
 
   std::span<const Block> blocks() const { return blocks_; }
   Noise noise() const;

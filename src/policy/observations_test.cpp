@@ -21,6 +21,22 @@ TEST(Observations, NeighboursAtOneSettingMergeIntoABlock) {
   EXPECT_EQ(seen.windows_at(7), 0);
 }
 
+TEST(Observations, ToConfirmRepeatsWhatIsKnownAndTeachesNoNoise) {
+  Observations seen;
+  seen.confirm(0, 5, 1);
+  seen.add(0, 15, 1, 0.1, 1.0);
+  seen.add(0, 45, 1, 0.3, 1.2);
+  const Noise before = seen.noise();
+
+  seen.confirm(0, 500, 1);
+  seen.confirm(0, 530, 1);
+
+  EXPECT_EQ(seen.windows_at(0), 4);
+  EXPECT_NEAR(seen.blocks().back().log_time, 0.2, 1e-12);
+  EXPECT_EQ(seen.blocks().back().at, 530);
+  EXPECT_EQ(seen.noise().time, before.time);
+}
+
 TEST(Observations, TheNoiseIsLearntAndDriftDoesNotPassForIt) {
   Observations seen;
   Random random(5);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What our policy makes of a card that heat holds back, and of Windows that no clock explains.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "policy/synthetic_job.h"
+
+namespace hypermile {
+namespace {
+
+using Change = std::function<void(int number, std::size_t setting, Window& window)>;
+
+// Plays `windows` of them, each passed through `change` before the policy sees it.
+std::vector<Step> play_changed(const SyntheticJob& job, int windows, const Change& change) {
+  const auto policy = make_policy("hypermile", job.context).value();
+  Random random(3);
+  std::vector<Step> steps;
+  for (int i = 0; i < windows; ++i) {
+    steps.push_back(policy->next());
+    Window window = job.window(steps.back().setting, 0.002, random);
+    window.first_iteration = 30.0 * i;
+    change(i, steps.back().setting, window);
+    policy->observe(window);
+  }
+  return steps;
+}
+
+void hold_back(Window& window, double slower) {
+  window.time_per_iteration = *window.time_per_iteration * slower;
+  window.held_back = true;
+  window.unusable = "throttled";
+}
+
+TEST(HypermilePolicy, KeepsWhatItFoundWhenHeatHoldsTheDefaultBackLater) {
+  SyntheticJob job = clock_job(0.6);
+  job.context.job_iterations = 20000;
+
+  const auto steps = play_changed(job, 500, [](int number, std::size_t setting, Window& window) {
+    if (number >= 60 && setting == 0) hold_back(window, 1.12);
+  });
+
+  EXPECT_NE(steps.back().setting, 0U);
+  // Judged by the default as it was when cool.
+  EXPECT_LT(job.slowdown(steps.back().setting), 0.05);
+}
+
+TEST(HypermilePolicy, MeasuresADefaultThatIsAlwaysHotAsItIs) {
+  SyntheticJob job = clock_job(0.6);
+  job.context.job_iterations = 20000;
+
+  const auto steps = play_changed(job, 200, [](int, std::size_t setting, Window& window) {
+    if (setting == 0) hold_back(window, 1.0);
+  });
+
+  EXPECT_NE(steps.back().setting, 0U);
+  EXPECT_LT(job.slowdown(steps.back().setting), 0.05);
+}
+
+TEST(HypermilePolicy, MeasuresAgainWhatNoClockExplains) {
+  SyntheticJob job = clock_job(0.2);
+  job.context.job_iterations = 20000;
+  bool spoilt = false;
+
+  const auto steps = play_changed(job, 200, [&](int, std::size_t setting, Window& window) {
+    if (setting == 0 || spoilt) return;
+    spoilt = true;
+    window.time_per_iteration = *window.time_per_iteration * 1.6;
+  });
+
+  const std::size_t best = job.best(0.05);
+  EXPECT_LT(job.energy(steps.back().setting), 1.05 * job.energy(best));
+}
+
+TEST(HypermilePolicy, BelievesWhatShowsAgainAndAgain) {
+  SyntheticJob job = clock_job(0.2);
+  job.context.job_iterations = 20000;
+
+  const auto steps = play_changed(job, 200, [](int, std::size_t setting, Window& window) {
+    if (setting != 0) window.time_per_iteration = *window.time_per_iteration * 1.6;
+  });
+
+  EXPECT_EQ(steps.back().setting, 0U);
+}
+
+}  // namespace
+}  // namespace hypermile
