@@ -22,7 +22,7 @@ constexpr const char* kHelp =
     "  --socket PATH     where clients find it (default /run/hypermile/hypermiled.sock)\n"
     "  --state FOLDER    where it keeps its journals (default /run/hypermile/state)\n"
     "  --guardian        serve the one client on standard input, restore when it is gone, end\n"
-    "  --gpu UUID        a GPU the guardian is for\n"
+    "  --gpu UUID        a GPU the guardian is for (else those it is first asked for)\n"
     "  --help, --version\n\n"
     "See docs/administration.md.\n";
 

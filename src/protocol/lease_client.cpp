@@ -24,8 +24,24 @@ Result<void> HeldLease::release() {
   return {};
 }
 
-Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
+Result<std::optional<DaemonConnection>> prepare_guardian(const std::string& socket,
+                                                         const GuardianOptions& options) {
+  const Result<DaemonConnection> daemon = DaemonConnection::connect(socket);
+  if (daemon) return std::optional<DaemonConnection>();
+  if (daemon.error().code != ErrorCode::kNotFound) return daemon.error();
+  ASSIGN_OR_RETURN(Descriptor guardian, start_guardian({}, options));
+  return std::optional(DaemonConnection(std::move(guardian)));
+}
+
+Result<std::unique_ptr<HeldLease>> acquire_lease(const LeaseOptions& options,
+                                                 DaemonConnection& connection, bool guarded) {
   const wire::AcquireRequest request{options.gpus, options.ttl, options.program, options.job};
+  ASSIGN_OR_RETURN(const auto granted,
+                   connection.ask<wire::Granted>(request, guarded ? kGuardianStart : kShort));
+  return std::make_unique<HeldLease>(std::move(connection), granted, guarded);
+}
+
+Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
   Result<DaemonConnection> connection = DaemonConnection::connect(options.socket);
   const bool guarded =
       !connection && connection.error().code == ErrorCode::kNotFound && options.guardian;
@@ -34,9 +50,7 @@ Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
     connection = DaemonConnection(std::move(socket));
   }
   if (!connection) return connection.error();
-  ASSIGN_OR_RETURN(const auto granted,
-                   connection->ask<wire::Granted>(request, guarded ? kGuardianStart : kShort));
-  return std::make_unique<HeldLease>(*std::move(connection), granted, guarded);
+  return acquire_lease(options, *connection, guarded);
 }
 
 }  // namespace hypermile
