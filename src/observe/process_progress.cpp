@@ -98,7 +98,10 @@ void ProcessProgress::drain(Source& source, Instant now) {
     if (Result<RingInfo> info = source.ring->info()) info_ = std::move(info).value();
   }
   gpu_times_ += batch_.gpu_times.size();
-  for (const GpuTime& time : batch_.gpu_times) queue_.add(time, now);
+  for (const GpuTime& time : batch_.gpu_times) {
+    queue_.add(time, now);
+    note_device(time.device);
+  }
 }
 
 void ProcessProgress::seen(Instant time) {
@@ -123,9 +126,13 @@ void ProcessProgress::take_launches(const RingBatch& batch) {
 
 void ProcessProgress::take_notices(const RingBatch& batch) {
   for (const RingNotice& notice : batch.notices) {
-    if (notice.kind != RecordKind::kContext) continue;
-    if (std::ranges::count(devices_, notice.value) == 0) devices_.push_back(notice.value);
+    if (notice.kind == RecordKind::kContext) note_device(notice.value);
   }
+}
+
+// The record of a context is long overwritten when somebody attaches; its times tell as well.
+void ProcessProgress::note_device(std::uint32_t device) {
+  if (std::ranges::count(devices_, device) == 0) devices_.push_back(device);
 }
 
 void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {

@@ -119,6 +119,7 @@ class ProcessProgress final : private DetectorSink {
   void drain(Source& source, Instant now);
   void take_launches(const RingBatch& batch);
   void take_ticks(const RingBatch& batch, RingReader& ring);
+  void note_device(std::uint32_t device);
   void take_notices(const RingBatch& batch);
   void seen(Instant time);
   void switch_to(ProgressSource source, Instant time);
