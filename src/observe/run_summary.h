@@ -69,7 +69,8 @@ struct GpuReport {
 
 struct RunSummary {
   std::vector<std::string> command;
-  JobEnd end;
+  std::string attached;  // what was watched, where the job is not ours: "process 42 (python)"
+  JobEnd end;            // of a job of ours
   Seconds duration;
   std::vector<GpuReport> gpus;
   std::vector<ProcessReport> processes;  // the main one first

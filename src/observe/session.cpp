@@ -82,9 +82,13 @@ void Session::finish() {
 }
 
 RunSummary Session::summary() const {
+  return summarize(progress_, book_, gpus());
+}
+
+std::vector<const GpuWatch*> Session::gpus() const {
   std::vector<const GpuWatch*> gpus;
   for (const auto& [name, gpu] : gpus_) gpus.push_back(gpu.get());
-  return summarize(progress_, book_, gpus);
+  return gpus;
 }
 
 // Which GPUs a process uses it tells itself; one that only ticks is taken to use its first.
@@ -100,16 +104,18 @@ std::vector<DeviceName> Session::devices_of(const ProcessProgress& process) cons
   return names;
 }
 
+void Session::watch_gpu(const DeviceName& name) {
+  std::unique_ptr<GpuWatch>& gpu = gpus_[name];
+  if (gpu) return;
+  gpu = std::make_unique<GpuWatch>(name, parts_.open_gpu, parts_.clock, options_.sampler);
+}
+
 void Session::follow_processes() {
+  for (const DeviceName& name : options_.also_watch) watch_gpu(name);
   for (const auto& process : progress_.processes()) {
     tell_of(*process);
     if (process->over()) continue;
-    for (const DeviceName& name : devices_of(*process)) {
-      std::unique_ptr<GpuWatch>& gpu = gpus_[name];
-      if (!gpu) {
-        gpu = std::make_unique<GpuWatch>(name, parts_.open_gpu, parts_.clock, options_.sampler);
-      }
-    }
+    for (const DeviceName& name : devices_of(*process)) watch_gpu(name);
   }
 }
 

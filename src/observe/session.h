@@ -34,6 +34,8 @@ struct SessionOptions {
   Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
   // All of the job is on this GPU, whatever its processes say.
   std::optional<DeviceName> only_gpu = {};
+  // Watched whatever the processes of the job say, or where none says anything.
+  std::vector<DeviceName> also_watch = {};
 };
 
 struct SessionParts {
@@ -64,6 +66,8 @@ class Session final : private ProgressSink, private FollowerDesk {
   void finish();
 
   RunSummary summary() const;
+  // Those met so far, opened or not.
+  std::vector<const GpuWatch*> gpus() const;
 
  private:
   struct Pair {
@@ -80,6 +84,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   void warn(const std::string& line) override { complain(line); }
 
   void follow_processes();
+  void watch_gpu(const DeviceName& name);
   void poll_gpus(Instant now);
   void pass_on(GpuWatch& gpu, const SamplerReading& reading);
   void look_for_strangers(Instant now);
