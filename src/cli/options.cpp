@@ -51,6 +51,9 @@ constexpr OptionSpec kTable[] = {
      "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
+    {"ranks", kInteger, "N", "", "simulate",
+     "with --realtime: a job of N processes, each on a GPU of its own from --gpu on, that wait for "
+     "the slowest before every iteration"},
     {"ticks", kFlag, "", "false", "simulate",
      "with --realtime: a line \"N SECONDS\" as each iteration ends"},
     {"status", kFlag, "", "false", "simulate",
