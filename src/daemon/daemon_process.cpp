@@ -69,17 +69,17 @@ class DaemonProcess {
   Result<void> run() {
     RETURN_IF_ERROR(loop_->watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { on_signal(); }));
     if (!options_.guardian) RETURN_IF_ERROR(server_.listen(options_.socket));
-    if (options_.guardian && options_.gpus.empty()) {
+    if (options_.guardian) {
       await_owner();
     } else {
-      start_on_a_thread();
+      start_on_a_thread({});
     }
     loop_->run();
     return {};
   }
 
  private:
-  // A guardian that was started before its job learns its GPUs from its owner. What others left is
+  // A guardian is started before its job, and learns its GPUs from its owner. What others left is
   // given back meanwhile, as at every start.
   void await_owner() {
     orphans_ = std::jthread([this, config = service_.config()](const std::stop_token&) {
@@ -87,14 +87,15 @@ class DaemonProcess {
     });
     await_first_acquire(*loop_, clock_, STDIN_FILENO, [this](Result<std::vector<GpuUuid>> gpus) {
       if (!gpus) return stop();
-      options_.gpus = std::move(gpus).value();
-      start_on_a_thread();
+      start_on_a_thread(std::move(gpus).value());
     });
   }
 
-  void start_on_a_thread() {
-    starter_ = std::jthread(
-        [this, config = service_.config()](const std::stop_token& stop) { start(config, stop); });
+  // No GPUs: all there are.
+  void start_on_a_thread(std::vector<GpuUuid> gpus) {
+    starter_ =
+        std::jthread([this, config = service_.config(), gpus = std::move(gpus)](
+                         const std::stop_token& stop) { start(keep_options(config, gpus), stop); });
   }
 
   KeepOptions keep_options(const DaemonConfig& config, const std::vector<GpuUuid>& gpus) const {
@@ -105,8 +106,7 @@ class DaemonProcess {
   }
 
   // On a thread of its own: a driver that is not there yet, or hangs, holds up nobody who asks.
-  void start(const DaemonConfig& config, const std::stop_token& stop) {
-    const KeepOptions keep = keep_options(config, options_.gpus);
+  void start(const KeepOptions& keep, const std::stop_token& stop) {
     const auto to_loop = loop_->poster();
     for (Seconds pause = kFirstRetry; !stop.stop_requested();
          pause = std::min(pause * 2, kLongestRetry)) {
@@ -117,7 +117,6 @@ class DaemonProcess {
       if (found || options_.guardian) break;
       clock_.sleep_for(pause, stop);
     }
-    if (options_.guardian) restore_orphans(keep, *files_, clock_, log_);
   }
 
   void on_gpus(Result<KeptGpus>& kept) {

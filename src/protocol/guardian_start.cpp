@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 namespace hypermile {
 namespace {
@@ -128,8 +129,7 @@ std::string default_guardian_program() {
   return "";
 }
 
-Result<Descriptor> start_guardian(const std::vector<GpuUuid>& gpus,
-                                  const GuardianOptions& options) {
+Result<Descriptor> start_guardian(const GuardianOptions& options) {
   if (options.program.empty()) {
     return Error{ErrorCode::kNotFound, "hypermiled is not installed", "run 'make install'"};
   }
@@ -139,8 +139,7 @@ Result<Descriptor> start_guardian(const std::vector<GpuUuid>& gpus,
   }
   Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
-  std::vector<std::string> guardian = {options.program, "--guardian"};
-  for (const GpuUuid& gpu : gpus) guardian.insert(guardian.end(), {"--gpu", gpu.text()});
+  const std::vector<std::string> guardian = {options.program, "--guardian"};
   const auto through_sudo = [&](std::vector<std::string> command) {
     command.insert(command.end(), guardian.begin(), guardian.end());
     return command;

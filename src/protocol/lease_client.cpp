@@ -29,7 +29,7 @@ Result<std::optional<DaemonConnection>> prepare_guardian(const std::string& sock
   const Result<DaemonConnection> daemon = DaemonConnection::connect(socket);
   if (daemon) return std::optional<DaemonConnection>();
   if (daemon.error().code != ErrorCode::kNotFound) return daemon.error();
-  ASSIGN_OR_RETURN(Descriptor guardian, start_guardian({}, options));
+  ASSIGN_OR_RETURN(Descriptor guardian, start_guardian(options));
   return std::optional(DaemonConnection(std::move(guardian)));
 }
 
@@ -46,7 +46,7 @@ Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
   const bool guarded =
       !connection && connection.error().code == ErrorCode::kNotFound && options.guardian;
   if (guarded) {
-    ASSIGN_OR_RETURN(Descriptor socket, start_guardian(options.gpus, *options.guardian));
+    ASSIGN_OR_RETURN(Descriptor socket, start_guardian(*options.guardian));
     connection = DaemonConnection(std::move(socket));
   }
   if (!connection) return connection.error();
