@@ -76,7 +76,9 @@ std::string text_of(const PhaseControl& phase, bool several) {
   const MeasuredSetting* kept = phase.at(phase.kept);
   if (phase.held && !phase.kept.empty() && kept != nullptr && kept->time.mean()) {
     text += fmt::format("    {}kept {}: {}\n", label, to_string(phase.kept), cost_of(*kept));
-    text += fmt::format("      {}\n", change_of(phase, phase.kept));
+    if (const std::string change = change_of(phase, phase.kept); !change.empty()) {
+      text += "      " + change + "\n";
+    }
   } else if (phase.held) {
     text += fmt::format("    {}kept the driver's default: nothing better was found\n", label);
   } else {

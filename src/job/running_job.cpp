@@ -11,33 +11,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "base/parse.h"
+#include "base/proc_file.h"
 #include "inject/ring.h"
 
 namespace hypermile {
 namespace {
-
-std::optional<std::string> read_proc(pid_t pid, const char* what) {
-  std::ifstream file(fmt::format("/proc/{}/{}", pid, what), std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
-
-std::optional<Environment> environment_of(pid_t pid) {
-  std::optional<std::string> text = read_proc(pid, "environ");
-  if (!text) return std::nullopt;
-  std::vector<const char*> variables;
-  for (std::size_t at = 0; at < text->size(); at = text->find('\0', at) + 1) {
-    variables.push_back(text->c_str() + at);
-    if (text->find('\0', at) == text->npos) break;
-  }
-  variables.push_back(nullptr);
-  return Environment::from(variables.data());
-}
 
 // The parent of every process; a name in parentheses may hold anything, so the last one counts.
 std::multimap<pid_t, pid_t> children_of_all() {
@@ -47,7 +28,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   while (const dirent* entry = ::readdir(folder)) {
     const auto pid = parse_integer(entry->d_name);
     if (!pid) continue;
-    const auto status = read_proc(static_cast<pid_t>(*pid), "stat");
+    const auto status = read_proc_file(static_cast<pid_t>(*pid), "stat");
     const std::size_t name_end = status ? status->rfind(") ") : std::string::npos;
     // ") S PARENT …"
     if (name_end == std::string::npos || name_end + 4 >= status->size()) continue;
@@ -74,8 +55,20 @@ void await_end(const Descriptor& process, int wake, const std::stop_source& ende
 
 }  // namespace
 
+std::optional<Environment> environment_of(pid_t pid) {
+  const std::optional<std::string> text = read_proc_file(pid, "environ");
+  if (!text) return std::nullopt;
+  std::vector<const char*> variables;
+  for (std::size_t at = 0; at < text->size();) {
+    variables.push_back(text->c_str() + at);
+    at = std::min(text->find('\0', at), text->size() - 1) + 1;
+  }
+  variables.push_back(nullptr);
+  return Environment::from(variables.data());
+}
+
 Result<RunningJob> find_running_job(pid_t pid) {
-  const auto name = read_proc(pid, "comm");
+  const auto name = read_proc_file(pid, "comm");
   if (pid <= 0 || !name) return no_process(pid);
   RunningJob job;
   job.pid = pid;

@@ -27,6 +27,9 @@ struct RunningJob {
   std::optional<std::string> ring_folder;
 };
 
+// Of a process as it was started; nullopt where it is gone or somebody else's.
+std::optional<Environment> environment_of(pid_t pid);
+
 // kNotFound where there is no such process; kPermission where it is somebody else's.
 Result<RunningJob> find_running_job(pid_t pid);
 
