@@ -16,27 +16,33 @@ namespace hypermile {
 class PhaseWatch {
  public:
   // In order; only those at the default.
-  void add(const Boundary& boundary, bool fresh);
+  void add(const Boundary& boundary);
   void add(const Sample& sample);
 
-  // Whether it was long enough: some seconds and some iterations.
+  // Whether it was long enough: some seconds and some iterations, and, where the job pauses every
+  // few seconds, some of its pauses.
   bool ready() const;
   StepPlan plan() const;
   // Clocks seen; the limit is the caller's to know.
   Setting default_values() const;
 
  private:
-  struct Timed {
+  // An instant on the host's axis, or the GPU's, and the iterations until then.
+  struct Point {
     double iteration = 0;
     Seconds time;
   };
-  std::vector<double> intervals() const;
+  // From one Point to the next.
+  struct Gap {
+    double iterations = 0;
+    Seconds time;
+    bool pause = false;
+  };
+  bool on_gpu() const;
+  std::vector<Gap> gaps() const;
 
-  std::vector<double> host_;  // seconds per iteration, one a Boundary
-  std::vector<Timed> gpu_;    // Boundaries with a GPU time
-  std::optional<Instant> last_;
+  std::vector<Point> host_, gpu_;
   double iteration_ = 0;
-  Seconds watched_;
   double clock_sum_ = 0, clocks_ = 0;
   std::optional<Mhz> memory_clock_;
 };
