@@ -50,6 +50,7 @@ class RealtimeJob {
         options_(options),
         context_(context),
         start_s_(machine.now_s()),
+        start_(context.clock.now()),
         launches_(gpu, context.clock.now()) {}
 
   Result<void> run() {
@@ -85,7 +86,9 @@ class RealtimeJob {
     elapsed_s_ = view->time_s - start_s_;
     iterations_ = finished_before_ + view->now.iterations;
     energy_j_ = energy_j_before_ + view->now.totals.energy_j - energy_before_j_;
-    launches_.advance(context_.clock.now(), iterations_);
+    // As the machine's time says, not when this process came to read it: on a busy computer that is
+    // milliseconds later, and iterations would seem to scatter.
+    launches_.advance(start_ + Seconds(elapsed_s_ / machine_.speed()), iterations_);
     if (options_.ticks) print_ticks();
     return {};
   }
@@ -141,6 +144,7 @@ class RealtimeJob {
   const RealtimeJobOptions& options_;
   CommandContext& context_;
   double start_s_;
+  Instant start_;  // the same on the clock
   double elapsed_s_ = 0;
   double iterations_ = 0, finished_before_ = 0;
   double energy_j_ = 0, energy_j_before_ = 0, energy_before_j_ = 0;

@@ -83,8 +83,8 @@ class JobWatcher {
       nothing.reason = refused_->line();
       outcome.control = ControlOutcome{nothing, choice_.controller.objective, {}};
     }
-    const bool untouched = !outcome.control || outcome.control->summary.setting_changes == 0;
-    if (!untouched) return outcome;
+    outcome.summary.clocks_moved = outcome.control && outcome.control->summary.setting_changes > 0;
+    if (outcome.summary.clocks_moved) return outcome;
     const auto expected = expectation(session, outcome.summary, choice_.controller);
     (outcome.control ? outcome.control->expected : outcome.expected) = expected;
     return outcome;

@@ -247,6 +247,8 @@ void Controller::Core::finish(Instant now) {
     desk_->write(ErrorEvent{std::nullopt, released.error()});
     desk_->warn(released.error().line());
   }
+  // A run that was refused stays so: its reader wants to know why.
+  if (state_ == ControlState::kRefused && released) return;
   set_state(ControlState::kReleased,
             released ? "the job has ended" : "the job has ended; " + released.error().message);
 }

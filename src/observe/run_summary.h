@@ -74,7 +74,8 @@ struct RunSummary {
   Seconds duration;
   std::vector<GpuReport> gpus;
   std::vector<ProcessReport> processes;  // the main one first
-  std::vector<std::string> notes;        // one line each
+  bool clocks_moved = false;       // a Controller was at work: means are over all of its Settings
+  std::vector<std::string> notes;  // one line each
 };
 
 RunSummary summarize(const JobProgress& progress, const WindowBook& book,

@@ -176,6 +176,9 @@ std::string to_text(const RunSummary& summary) {
   }
   text += "\n";
   for (const ProcessReport& process : summary.processes) text += text_of(process);
+  if (summary.clocks_moved && !summary.processes.empty()) {
+    text += "      over all clocks that were tried; what each of them cost:\n";
+  }
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;
 }
