@@ -46,6 +46,8 @@ class GpuWatch {
   // Readings of the last seconds.
   const std::deque<SamplerReading>& recent() const { return recent_; }
   const std::optional<Error>& problem() const { return problem_; }  // the last one
+  // The last read failed: it is tried again after a pause.
+  bool failing() const { return try_again_.has_value(); }
 
   // From the first reading of the energy counter to the last.
   std::optional<Joules> energy() const;

@@ -36,9 +36,9 @@ std::string_view status_text(RingStatus status) {
 }  // namespace
 
 Session::Session(SessionParts parts, const SessionOptions& options)
-    : parts_(std::move(parts)),
-      options_(options),
-      progress_(parts_.folder, *this, options.delays) {}
+    : parts_(std::move(parts)), options_(options), progress_(parts_.folder, *this, options.delays) {
+  if (parts_.follower != nullptr) parts_.follower->start(*this);
+}
 
 Session::~Session() = default;
 
@@ -49,6 +49,8 @@ void Session::run(const std::stop_token& ended) {
     finish();
   } catch (const std::exception& problem) {
     complain(fmt::format("observing stopped: {}; the job goes on", problem.what()));
+    // GPUs are given back whatever happened.
+    if (parts_.follower != nullptr) parts_.follower->finish(parts_.clock.now());
   }
 }
 
@@ -64,17 +66,19 @@ Instant Session::step() {
   }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
+  if (parts_.follower != nullptr) next = std::min(next, std::max(parts_.follower->step(now), now));
   return next;
 }
 
 void Session::finish() {
   const Instant now = parts_.clock.now();
   for (const auto& [name, gpu] : gpus_) {
-    if (const auto reading = gpu->poll_last(now)) take(*gpu, *reading);
+    if (const auto reading = gpu->poll_last(now)) pass_on(*gpu, *reading);
   }
   progress_.finish(now);
   follow_processes();
   for (Pair& pair : pairs_) pair.maker->close();
+  if (parts_.follower != nullptr) parts_.follower->finish(now);
 }
 
 RunSummary Session::summary() const {
@@ -115,12 +119,16 @@ void Session::poll_gpus(Instant now) {
     if (gpu->problem()) {
       complain(fmt::format("GPU {}: {}", name.device, gpu->problem()->line()));
     }
-    if (gpu->opened() && introduced_.insert(gpu.get()).second) write(GpuEvent{gpu->identity()});
-    if (reading) take(*gpu, *reading);
+    if (gpu->opened() && introduced_.insert(gpu.get()).second) {
+      write(GpuEvent{gpu->identity()});
+      if (parts_.follower != nullptr) parts_.follower->gpu_opened(*gpu);
+    }
+    if (reading) pass_on(*gpu, *reading);
   }
 }
 
-void Session::take(GpuWatch& gpu, const SamplerReading& reading) {
+void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
+  if (parts_.follower != nullptr) parts_.follower->reading(gpu, reading);
   for (Pair& pair : pairs_) {
     if (pair.gpu == &gpu) pair.maker->add(reading);
   }
@@ -151,6 +159,9 @@ void Session::look_for_strangers(Instant now) {
     const bool recognised = std::ranges::any_of(*seen, [&](const GpuProcess& process) {
       return std::ranges::count(ours, process.pid) > 0;
     });
+    if (parts_.follower != nullptr) {
+      parts_.follower->seen_on(*gpu, *seen, recognised ? ours : std::vector<std::int64_t>());
+    }
     if (!recognised) continue;
     for (Pair& pair : pairs_) {
       if (pair.gpu != gpu.get()) continue;
@@ -175,17 +186,25 @@ WindowMaker& Session::maker(const ProcessProgress& process, GpuWatch* gpu) {
       pairs_, [&](const Pair& pair) { return pair.process == &process && pair.gpu == gpu; });
   if (found != pairs_.end()) return *found->maker;
   const GpuUuid uuid = gpu != nullptr ? gpu->identity().uuid : GpuUuid();
-  auto made = std::make_unique<WindowMaker>(gpu, options_.windows,
-                                            [this, &process, uuid](const Window& window) {
-                                              book_.add(process, uuid, window);
-                                              if (!uuid.empty())
-                                                write(WindowEvent{uuid, window, process.pid()});
-                                            });
+  auto made = std::make_unique<WindowMaker>(
+      gpu, options_.windows,
+      [this, &process, uuid](const Window& window) { take(process, uuid, window); });
   pairs_.push_back({&process, gpu, std::move(made)});
   return *pairs_.back().maker;
 }
 
+void Session::take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
+  book_.add(process, gpu, window);
+  if (!gpu.empty()) write(WindowEvent{gpu, window, process.pid()});
+}
+
 void Session::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) {
+  if (parts_.follower != nullptr) {
+    std::vector<GpuWatch*> gpus = gpus_of(process);
+    std::erase(gpus, nullptr);
+    parts_.follower->boundary(process, boundary, fresh, gpus);
+    return;
+  }
   for (GpuWatch* gpu : gpus_of(process)) maker(process, gpu).add(boundary, fresh);
 }
 
@@ -204,6 +223,7 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     }
   }
   write(std::move(event));
+  if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);
 }
 
 void Session::tell_of(const ProcessProgress& process) {

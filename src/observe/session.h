@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "observe/gpu_watch.h"
+#include "observe/job_follower.h"
 #include "observe/job_progress.h"
 #include "observe/run_summary.h"
 #include "observe/window_maker.h"
@@ -45,9 +46,11 @@ struct SessionParts {
   std::function<void(const std::string&)> warn;  // one line for a person, at once
   // Once a second, with what is known so far; may be empty.
   std::function<void(const JobProgress&, const WindowBook&)> show;
+  // Makes the Windows in the Session's place; may be null.
+  JobFollower* follower = nullptr;
 };
 
-class Session final : private ProgressSink {
+class Session final : private ProgressSink, private FollowerDesk {
  public:
   // What `parts` refers to must outlive it.
   explicit Session(SessionParts parts, const SessionOptions& options = {});
@@ -72,15 +75,18 @@ class Session final : private ProgressSink {
   void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
   void changed(const ProcessProgress& process, const ProgressChange& change) override;
 
+  void take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) override;
+  void write(EventBody body) override;
+  void warn(const std::string& line) override { complain(line); }
+
   void follow_processes();
   void poll_gpus(Instant now);
-  void take(GpuWatch& gpu, const SamplerReading& reading);
+  void pass_on(GpuWatch& gpu, const SamplerReading& reading);
   void look_for_strangers(Instant now);
   std::vector<DeviceName> devices_of(const ProcessProgress& process) const;
   std::vector<GpuWatch*> gpus_of(const ProcessProgress& process);
   WindowMaker& maker(const ProcessProgress& process, GpuWatch* gpu);
   void tell_of(const ProcessProgress& process);
-  void write(EventBody body);
   void complain(const std::string& line);
 
   SessionParts parts_;
