@@ -56,7 +56,7 @@ void SimGpu::start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterati
   ranks_ = &ranks;
 }
 
-Rank SimGpu::as_rank() {
+SimRank SimGpu::as_rank() {
   return {
       &state_, &sheet_.physics, load_ ? &*load_ : nullptr, observer_, (origin_ - Instant()).value(),
       0};

@@ -36,7 +36,7 @@ class SimGpu final : public Gpu {
   void start(const Workload& workload, std::uint64_t iterations = 0);
   // The same as one of several ranks; sim_ranks.h calls it.
   void start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations);
-  Rank as_rank();
+  SimRank as_rank();
   void stop();
   bool running();
   // How far the job has come: whole and part training iterations since its start.
