@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/controller.h"
 
+#include "control/control_loop.h"
+
 namespace hypermile {
-
-class Controller::Core {
- public:
-  Core(ControllerParts with, ControllerOptions asked)
-      : parts(std::move(with)), options(std::move(asked)) {}
-
-  ControllerParts parts;
-  ControllerOptions options;
-  ControlSummary summary;
-};
 
 Controller::Controller(ControllerParts parts, ControllerOptions options)
     : core_(std::make_unique<Core>(std::move(parts), std::move(options))) {}
 Controller::~Controller() = default;
 
-void Controller::start(FollowerDesk&) {}
-void Controller::gpu_opened(GpuWatch&) {}
-void Controller::boundary(const ProcessProgress&, const Boundary&, bool,
-                          std::span<GpuWatch* const>) {}
-void Controller::progress_changed(const ProcessProgress&, const ProgressChange&) {}
-void Controller::reading(GpuWatch&, const SamplerReading&) {}
-void Controller::seen_on(GpuWatch&, std::span<const GpuProcess>, std::span<const std::int64_t>) {}
-Instant Controller::step(Instant now) {
-  return now + Seconds(1);
+void Controller::start(FollowerDesk& desk) {
+  core_->start(desk);
 }
-void Controller::finish(Instant) {
-  core_->summary.state = ControlState::kReleased;
+void Controller::gpu_opened(GpuWatch& gpu) {
+  core_->gpu_opened(gpu);
+}
+void Controller::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh,
+                          std::span<GpuWatch* const> gpus) {
+  core_->boundary(process, boundary, fresh, gpus);
+}
+void Controller::progress_changed(const ProcessProgress& process, const ProgressChange& change) {
+  core_->progress_changed(process, change);
+}
+void Controller::reading(GpuWatch& gpu, const SamplerReading& reading) {
+  core_->reading(gpu, reading);
+}
+void Controller::seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen,
+                         std::span<const std::int64_t> ours) {
+  core_->seen_on(gpu, seen, ours);
+}
+Instant Controller::step(Instant now) {
+  return core_->step(now);
+}
+void Controller::finish(Instant now) {
+  core_->finish(now);
 }
 ControlState Controller::state() const {
-  return core_->summary.state;
+  return core_->state();
 }
 const std::string& Controller::reason() const {
-  return core_->summary.reason;
+  return core_->reason();
 }
 ControlSummary Controller::summary() const {
-  return core_->summary;
+  return core_->summary();
 }
 
 }  // namespace hypermile

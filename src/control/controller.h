@@ -35,6 +35,8 @@ struct ControllerOptions {
   std::vector<Knob> knobs = {Knob::kSmClock, Knob::kMemoryClock};
   // Length of the job as the user counts it (optimizer steps); absent: guessed as it runs.
   std::optional<double> job_iterations = {};
+  // To choose from, the default (empty) first; empty: what the cards list (gpu/setting_grid.h).
+  std::vector<Setting> settings = {};
   std::uint64_t seed = 1;
 };
 

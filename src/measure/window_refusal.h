@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/gpu.h"
@@ -29,6 +30,10 @@ WindowSensors summarize(std::span<const Sample> samples);
 
 // Empty where nothing is wrong.
 std::string sensors_object(const Setting& setting, const WindowSensors& sensors);
+
+// Whether a Window is unusable because of what its Setting does on this card, rather than of what
+// happened to the job meanwhile: then taking it again would not help.
+bool setting_is_to_blame(std::string_view unusable);
 
 // Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
 // make it unlike the others; pauses that come all the time are how the job runs.

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kParticles = 1024;
 constexpr double kMostAtFirst = 4;       // default windows before anything else
-constexpr double kShortestGuess = 2000;  // length of a job that nobody told
 constexpr int kBadWindowsInARow = 3;
 // A search that found nothing is taken up again after so many windows at the default, which
 // meanwhile have told more of it: drift and a few unlucky windows pass. The rest doubles each time.
@@ -86,7 +85,7 @@ Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
 JobState HypermilePolicy::job() const {
   JobState job;
   const double told = context_.job_iterations.value_or(0);
-  job.length = told > 0 && std::isfinite(told) ? told : std::max(2 * done_, kShortestGuess);
+  job.length = told > 0 && std::isfinite(told) ? told : std::max(2 * done_, context_.least_job_iterations);
   job.done = done_;
   job.explored = explored_;
   double power = 0;

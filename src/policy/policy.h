@@ -32,6 +32,8 @@ struct PolicyContext {
   std::vector<Setting> settings;
   Objective objective;
   std::optional<double> job_iterations;  // length of the job where the user told it
+  // Where not: it will run as long again as it has run, and at least this long altogether.
+  double least_job_iterations = 2000;
   double window_iterations = 30;
   double settle_iterations = 5;  // run but not measured after a change of Setting
   // The default's own values where known: the mean SM clock seen there, its memory clock, its

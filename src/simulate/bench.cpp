@@ -93,7 +93,7 @@ Result<void> Bench::start() {
   return {};
 }
 
-Result<WindowPlan> Bench::watch() {
+Result<StepPlan> Bench::watch() {
   std::vector<double> intervals_s;
   std::optional<Tick> first_tick;
   std::optional<Tick> last_tick;
@@ -126,7 +126,7 @@ Result<WindowPlan> Bench::watch() {
   if (iterations * share > 1) counted_per_iteration_ = counted / (iterations * share);
   if (clocks_seen > 0) default_values_.sm_clock = Mhz(clock_sum / clocks_seen);
   default_values_.power_limit = gpu_.capabilities().default_power_limit;
-  plan_ = plan_windows(intervals_s);
+  plan_ = plan_steps(intervals_s);
   return plan_;
 }
 

@@ -10,13 +10,13 @@
 #include <stop_token>
 
 #include "base/clock.h"
+#include "control/step_plan.h"
 #include "measure/sampler.h"
 #include "measure/window_builder.h"
 #include "policy/policy.h"
 #include "sim/sim_gpu.h"
 #include "simulate/progress_reader.h"
 #include "simulate/simulated_run.h"
-#include "simulate/window_plan.h"
 
 namespace hypermile {
 
@@ -32,7 +32,7 @@ class Bench {
 
   // Looks on at the default for long enough to plan Windows. kUsage for a job too short for that;
   // kNotReady where no iterations are found.
-  Result<WindowPlan> watch();
+  Result<StepPlan> watch();
   // Iterations counted for each of the job's own, as far as watch() saw: more where micro-batches
   // are what repeats.
   double counted_per_iteration() const { return counted_per_iteration_; }
@@ -70,7 +70,7 @@ class Bench {
   Instant last_;
   std::optional<Joules> first_energy_;
   Setting default_values_;
-  WindowPlan plan_;
+  StepPlan plan_;
   std::uint64_t last_pause_ = 0;  // the iteration behind it
 };
 

@@ -128,7 +128,7 @@ Result<void> JointBench::poll() {
   return {};
 }
 
-Result<WindowPlan> JointBench::watch() {
+Result<StepPlan> JointBench::watch() {
   Card& leader = *cards_.front();
   std::optional<Tick> last;
   while (running() && (elapsed() < kWatch || leader.intervals_s.size() < kWatchTicks)) {
@@ -147,7 +147,7 @@ Result<WindowPlan> JointBench::watch() {
   default_values_.sm_clock = Mhz(clock / static_cast<double>(cards_.size()));
   default_values_.memory_clock = job_.sheet.physics.clocks.memory_default;
   default_values_.power_limit = leader.gpu.capabilities().default_power_limit;
-  plan_ = plan_windows(leader.intervals_s);
+  plan_ = plan_steps(leader.intervals_s);
   return plan_;
 }
 

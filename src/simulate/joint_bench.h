@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "control/joint_window.h"
+#include "control/step_plan.h"
 #include "measure/sampler.h"
 #include "measure/window_builder.h"
 #include "policy/policy.h"
@@ -20,7 +21,6 @@
 #include "sim/sim_ranks.h"
 #include "simulate/simulated_run.h"
 #include "simulate/tick_reader.h"
-#include "simulate/window_plan.h"
 
 namespace hypermile {
 
@@ -43,7 +43,7 @@ class JointBench {
   Seconds elapsed() const { return clock_.now() - begin_; }
 
   // Looks on at the default for long enough to plan Windows; kUsage for a job too short for that.
-  Result<WindowPlan> watch();
+  Result<StepPlan> watch();
   // The clocks seen meanwhile.
   const Setting& default_values() const { return default_values_; }
 
@@ -65,7 +65,7 @@ class JointBench {
   std::unique_ptr<SimRanks> ranks_;
   Instant begin_;
   Setting default_values_;
-  WindowPlan plan_;
+  StepPlan plan_;
 };
 
 }  // namespace hypermile

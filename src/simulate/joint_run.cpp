@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLate = 2.0 / 3;  // of the job
 
-PolicyContext context_for(const SimulatedJob& job, const WindowPlan& plan,
+PolicyContext context_for(const SimulatedJob& job, const StepPlan& plan,
                           const Setting& default_values) {
   PolicyContext context;
   for (const CurvePoint& point : truth_of(job).points) context.settings.push_back(point.setting);
@@ -38,7 +38,7 @@ class JointPlayer {
   }
 
   Result<JointOutcome> run(const std::stop_token& stop) {
-    ASSIGN_OR_RETURN(const WindowPlan plan, bench_.watch());
+    ASSIGN_OR_RETURN(const StepPlan plan, bench_.watch());
     const PolicyContext context = context_for(job_.job, plan, bench_.default_values());
     ASSIGN_OR_RETURN(const auto policy, make_policy(name_, context));
     SlackKeeper keeper(context, job_.slack ? bench_.gpus() : std::vector{bench_.gpus().front()});

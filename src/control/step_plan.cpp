@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulate/window_plan.h"
+#include "control/step_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ double deviation_of(std::span<const double> values, double mean) {
 
 }  // namespace
 
-WindowPlan plan_windows(std::span<const double> intervals_s) {
+StepPlan plan_steps(std::span<const double> intervals_s) {
   std::vector<double> sorted(intervals_s.begin(), intervals_s.end());
   std::ranges::sort(sorted);
   const double median = sorted[sorted.size() / 2];

@@ -11,7 +11,7 @@
 
 namespace hypermile {
 
-struct WindowPlan {
+struct StepPlan {
   Seconds typical;               // median time of an iteration
   double window_iterations = 0;  // in one Window
   double settle_iterations = 0;  // that pass unmeasured after a change of Setting
@@ -20,6 +20,6 @@ struct WindowPlan {
 inline constexpr Seconds kSettle = Seconds(0.5);
 
 // `intervals` between ticks, at least one.
-WindowPlan plan_windows(std::span<const double> intervals_s);
+StepPlan plan_steps(std::span<const double> intervals_s);
 
 }  // namespace hypermile
