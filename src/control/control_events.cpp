@@ -38,7 +38,7 @@ Controller::Core::RankState& Controller::Core::rank_state(const ProcessProgress&
 void Controller::Core::boundary(const ProcessProgress& process, const Boundary& boundary,
                                 bool fresh, std::span<GpuWatch* const> gpus) {
   if (boundary.pattern.level != 0) return;
-  double& counted = counted_[&process];
+  double& counted = counted_[{&process, boundary.pattern.phase}];
   counted += boundary.iterations;
   const CountedBoundary at{boundary, counted};
   const bool measuring = !meters_.empty();
@@ -60,7 +60,7 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   const bool at_default = applied_->at_default() &&
                           applied_->stage() == AppliedSettings::Stage::kInForce &&
                           boundary.time >= applied_->in_force_since();
-  if (!phase.plan && at_default) phase.watch.add(boundary, fresh);
+  if (!phase.plan && at_default) phase.watch.add(boundary);
 }
 
 void Controller::Core::progress_changed(const ProcessProgress& process,
@@ -73,7 +73,7 @@ void Controller::Core::progress_changed(const ProcessProgress& process,
       if (const PhaseProgress* in = process.phase_in_force()) {
         Phase& phase = book_.of(process, in->phase);
         phase.control.name = in->name;
-        enter(phase, now_);
+        meet(phase, now_);
       }
       return;
     case ProgressState::kSearching:
@@ -91,10 +91,22 @@ void Controller::Core::progress_changed(const ProcessProgress& process,
   }
 }
 
-void Controller::Core::enter(Phase& phase, Instant now) {
-  lost_since_.reset();
+// Another phase for a moment, an evaluation between two epochs, is an interlude: the phase that is
+// active stays so, and keeps its Setting. One that is known to last is entered at once.
+void Controller::Core::meet(Phase& phase, Instant now) {
   idle_since_.reset();
   last_boundary_ = now;
+  if (active_ == nullptr || active_ == &phase || (phase.policy && !phase.too_brief(now))) {
+    enter(phase, now);
+    return;
+  }
+  visited_ = &phase;
+  if (!lost_since_) lost_since_ = now;
+}
+
+void Controller::Core::enter(Phase& phase, Instant now) {
+  lost_since_.reset();
+  visited_ = nullptr;
   if (active_ == &phase) return;
   leave(now);
   active_ = &phase;
@@ -111,6 +123,7 @@ void Controller::Core::leave(Instant now) {
 }
 
 void Controller::Core::lose_progress(Instant since) {
+  visited_ = nullptr;
   if (!lost_since_) lost_since_ = std::max(since, state_since_);
 }
 

@@ -59,6 +59,7 @@ Instant Controller::Core::step(Instant now) {
 void Controller::Core::drive(Instant now) {
   if (state_ == ControlState::kRefused) return;
   if (!look_at_port(now)) return;
+  if (visited_ != nullptr && now - *lost_since_ > kBriefLoss) enter(*visited_, now);
   if (const auto why = trouble(now)) {
     be_unsure(*why, now);
     return;
@@ -195,7 +196,8 @@ void Controller::Core::claim() {
   applied_->set_gpus(std::move(gpus));
   restored_ = false;
   parts_.port.claim(uuids);
-  set_state(ControlState::kWarmUp, "asking for the GPUs", {{"gpus", static_cast<double>(uuids.size())}});
+  set_state(ControlState::kWarmUp, "asking for the GPUs",
+            {{"gpus", static_cast<double>(uuids.size())}});
 }
 
 void Controller::Core::leave_alone(Phase& phase, const std::string& why, Instant now,

@@ -51,6 +51,7 @@ class Controller::Core {
 
   // control_events.cpp
   RankState& rank_state(const ProcessProgress& process, GpuWatch& gpu);
+  void meet(Phase& phase, Instant now);
   void enter(Phase& phase, Instant now);
   void leave(Instant now);
   void lose_progress(Instant since);
@@ -91,10 +92,11 @@ class Controller::Core {
 
   std::vector<GpuWatch*> opened_;
   std::vector<std::unique_ptr<RankState>> ranks_;
-  std::map<const ProcessProgress*, double> counted_;  // iterations of level 0
-  const ProcessProgress* lead_ = nullptr;             // whose phases count
+  std::map<std::pair<const ProcessProgress*, std::uint32_t>, double> counted_;  // by phase
+  const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
+  Phase* visited_ = nullptr;       // another one, perhaps only for a moment
   std::vector<RankMeter> meters_;  // of the Step in hand, where it is being measured
   bool continued_ = false;         // nothing has changed since the last Window
 

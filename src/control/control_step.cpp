@@ -127,6 +127,7 @@ bool Controller::Core::take_next_step(Phase& phase) {
   if (!phase.step) {
     phase.step = phase.policy->next();
     phase.retakes = 0;
+    phase.spoiled = false;
     if (phase.step->setting >= phase.settings.size()) {
       desk_->write(ErrorEvent{
           std::nullopt,
@@ -264,9 +265,11 @@ void Controller::Core::judge(Phase& phase, const Window& joint, Instant now) {
     phase.retakes = 0;
     return;
   }
-  if (!joint.usable() && !setting_is_to_blame(joint.unusable)) {
-    if (++phase.retakes < kRetakes) return;  // the same Step again
-    spoiled_ = true;
+  // That a Setting is plainly too slow is known however short the Window was.
+  const bool told = joint.usable() || joint.aborted || setting_is_to_blame(joint.unusable);
+  if (!told && ++phase.retakes < kRetakes) return;  // the same Step again
+  if (!told && !phase.spoiled) {
+    phase.spoiled = spoiled_ = true;
     set_state(ControlState::kUnsure, "nothing can be measured: " + joint.unusable,
               {{"retakes", phase.retakes * 1.0}});
     return;

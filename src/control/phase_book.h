@@ -28,6 +28,7 @@ struct Phase {
   std::vector<Setting> settings;
   std::unique_ptr<Policy> policy;
   std::optional<Step> step;        // asked for by the policy, no Window for it yet
+  bool spoiled = false;            // so often that the default was watched for better times
   int retakes = 0;                 // Windows for it that circumstances spoiled
   double iterations = 0;           // counted, measured or not
   std::optional<Setting> decided;  // last written to the log

@@ -13,19 +13,24 @@ constexpr std::size_t kIntervals = 9;
 // Of long iterations fewer must do.
 constexpr Seconds kLongWatch = Seconds(30);
 constexpr std::size_t kFewIntervals = 4;
-constexpr std::size_t kMost = 4096;  // an endless first look needs no endless memory
+// A gap between two iterations is a pause as rank_meter.cpp has it.
+constexpr double kPause = 4;
+constexpr Seconds kShortestPause = milliseconds(300);
+constexpr std::size_t kPauses = 4;
+constexpr Seconds kPauseWatch = Seconds(20);
+constexpr double kClocks = 25;
+constexpr double kPausesInWindow = 3.3;
+constexpr Seconds kLongestWindow = Seconds(30);
+constexpr std::size_t kMost = 16384;  // an endless first look needs no endless memory
 
 }  // namespace
 
-void PhaseWatch::add(const Boundary& boundary, bool fresh) {
-  if (fresh) {
-    last_.reset();
-    gpu_.clear();
-  }
+void PhaseWatch::add(const Boundary& boundary) {
   iteration_ += boundary.iterations;
-  if (last_ && boundary.iterations > 0 && boundary.time > *last_ && host_.size() < kMost) {
+  if (last_ && boundary.time > *last_ && host_.size() < kMost) {
     const Seconds passed = boundary.time - *last_;
-    host_.push_back(passed.value() / boundary.iterations);
+    if (boundary.iterations > 0) host_.push_back(passed.value() / boundary.iterations);
+    if (passed > kShortestPause) gaps_.push_back({iteration_, passed});
     watched_ += passed;
   }
   last_ = boundary.time;
@@ -40,9 +45,24 @@ void PhaseWatch::add(const Sample& sample) {
   if (sample.memory_clock) memory_clock_ = sample.memory_clock;
 }
 
+std::vector<double> PhaseWatch::pauses() const {
+  if (host_.empty()) return {};
+  std::vector<double> sorted = host_;
+  std::ranges::sort(sorted);
+  const double typical = sorted[sorted.size() / 2];
+  std::vector<double> behind;
+  for (const Timed& gap : gaps_) {
+    if (gap.time.value() > kPause * typical) behind.push_back(gap.iteration);
+  }
+  return behind;
+}
+
 bool PhaseWatch::ready() const {
-  if (host_.size() >= kIntervals) return watched_ >= kWatch;
-  return host_.size() >= kFewIntervals && watched_ >= kLongWatch;
+  if (host_.size() < kIntervals) return host_.size() >= kFewIntervals && watched_ >= kLongWatch;
+  // Another phase may have been watched in passing: then no sensors were.
+  if (watched_ < kWatch || (clocks_ < kClocks && watched_ < kPauseWatch)) return false;
+  const std::size_t seen = pauses().size();
+  return seen == 0 || seen >= kPauses || watched_ >= kPauseWatch;
 }
 
 // The GPU's own times where there are enough of them: a host runs ahead, and its intervals scatter
@@ -67,8 +87,19 @@ std::vector<double> PhaseWatch::intervals() const {
   return each;
 }
 
+// Where the job pauses every few seconds a Window holds several of the pauses, so that they belong
+// to it: what they cost at a lower clock is then measured with the rest.
 StepPlan PhaseWatch::plan() const {
-  return plan_steps(intervals());
+  StepPlan plan = plan_steps(intervals());
+  const std::vector<double> behind = pauses();
+  if (behind.size() < kPauses) return plan;
+  const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
+  const double wanted = kPausesInWindow * apart;
+  const Seconds each = watched_ / std::max(1.0, iteration_);
+  if (wanted * each <= kLongestWindow) {
+    plan.window_iterations = std::max(plan.window_iterations, std::ceil(wanted));
+  }
+  return plan;
 }
 
 Setting PhaseWatch::default_values() const {

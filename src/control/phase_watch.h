@@ -16,10 +16,11 @@ namespace hypermile {
 class PhaseWatch {
  public:
   // In order; only those at the default.
-  void add(const Boundary& boundary, bool fresh);
+  void add(const Boundary& boundary);
   void add(const Sample& sample);
 
-  // Whether it was long enough: some seconds and some iterations.
+  // Whether it was long enough: some seconds and some iterations, and, where the job pauses every
+  // few seconds, some of its pauses.
   bool ready() const;
   StepPlan plan() const;
   // Clocks seen; the limit is the caller's to know.
@@ -31,9 +32,11 @@ class PhaseWatch {
     Seconds time;
   };
   std::vector<double> intervals() const;
+  std::vector<double> pauses() const;  // the iterations behind them
 
   std::vector<double> host_;  // seconds per iteration, one a Boundary
   std::vector<Timed> gpu_;    // Boundaries with a GPU time
+  std::vector<Timed> gaps_;   // from one Boundary to the next, long ones
   std::optional<Instant> last_;
   double iteration_ = 0;
   Seconds watched_;

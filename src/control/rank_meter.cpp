@@ -2,6 +2,7 @@
 #include "control/rank_meter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hypermile {
@@ -15,6 +16,12 @@ constexpr Seconds kShortestPause = milliseconds(300);
 constexpr double kUsual = 1.0 / 3;  // of a Window as planned
 constexpr double kEnough = 0.25;    // of the iterations asked for
 constexpr int kRestarts = 2;
+// What WindowBuilder asks of a Window, so that one that is cut short for being too slow is usable.
+constexpr Seconds kShortest = Seconds(0.6);
+constexpr int kFewestGpuTimes = 6;
+constexpr int kFewestHostTimes = 25;
+constexpr Seconds kLongEnough = Seconds(3);  // however few there are
+constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 // The counter's steps around the first Boundary fix the energy there.
 constexpr Seconds kBefore = Seconds(1);
 
@@ -27,19 +34,24 @@ RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBou
 
 void RankMeter::add(const CountedBoundary& at, bool fresh) {
   const Boundary& boundary = at.boundary;
-  if (done() || boundary.pattern.level != terms_.pattern.level) return;
-  const bool ours = boundary.pattern == terms_.pattern;
-  if (boundary.time < terms_.since || (!builder_ && !ours)) return;
+  if (done() || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
   if (!builder_) {
     begin(at);
-  } else if (fresh || !ours || cuts(boundary)) {
+  } else if (cuts(at) || (fresh && on_another_axis(boundary))) {
     cut_ = done_ = has_enough() || (++restarts_ > kRestarts && iterations_ > 0);
-    if (done_) return;
-    builder_.reset();
-    if (ours) begin(at);
+    if (!done_) begin(at);
   } else {
     extend(at);
   }
+}
+
+// GPU times may count from elsewhere where a pattern was found anew: then they run away from the
+// host's.
+bool RankMeter::on_another_axis(const Boundary& boundary) const {
+  if (!boundary.gpu_time || !last_timed_) return false;
+  const Seconds gpu = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
+  const Seconds host = boundary.time - last_timed_->boundary.time;
+  return std::abs((gpu - host).value()) > kAxesApart.value();
 }
 
 void RankMeter::begin(const CountedBoundary& at) {
@@ -48,6 +60,7 @@ void RankMeter::begin(const CountedBoundary& at) {
   if (at.boundary.gpu_time) first_timed_ = at;
   last_timed_ = first_timed_;
   iterations_ = 0;
+  boundaries_ = timed_ = 0;
   builder_.emplace(WindowTerms{.setting = terms_.setting,
                                .pattern = terms_.pattern,
                                .first_iteration = at.iteration,
@@ -68,29 +81,36 @@ void RankMeter::extend(const CountedBoundary& at) {
     last_timed_ = at;
   }
   done_ = iterations_ >= terms_.iterations;
-  if (done_ || !terms_.abort_above || iterations_ < terms_.abort_after) return;
-  too_slow_ = elapsed_to(at.boundary) / iterations_ > *terms_.abort_above;
+  ++boundaries_;
+  timed_ += at.boundary.gpu_time.has_value();
+  too_slow_ = !done_ && terms_.abort_above && is_too_slow(at.boundary);
 }
 
-// Since the Window began: on the GPU's own axis where both ends carry it.
-Seconds RankMeter::elapsed_to(const Boundary& boundary) const {
-  const Boundary& from = first_.boundary;
-  if (from.gpu_time && boundary.gpu_time) return *boundary.gpu_time - *from.gpu_time;
-  return boundary.time - from.time;
+// Boundaries are told of a second late and more, so that waiting until the Window is one that can
+// be used costs nothing.
+bool RankMeter::is_too_slow(const Boundary& boundary) const {
+  if (iterations_ < terms_.abort_after) return false;
+  const Seconds passed = boundary.time - first_.boundary.time;
+  const bool usable = timed_ >= kFewestGpuTimes || boundaries_ >= kFewestHostTimes ||
+                      boundary.launch == 0 || passed > kLongEnough;
+  if (passed < kShortest || !usable) return false;
+  const bool on_gpu = first_.boundary.gpu_time && boundary.gpu_time;
+  const Seconds took = on_gpu ? *boundary.gpu_time - *first_.boundary.gpu_time : passed;
+  return took / iterations_ > *terms_.abort_above;
 }
 
 // Whether the job paused before this Boundary in a way that a Window must not contain. A host that
 // runs ahead waits for its GPU now and then: the GPU's own times tell that from a pause.
-bool RankMeter::cuts(const Boundary& boundary) {
+bool RankMeter::cuts(const CountedBoundary& at) {
+  const Boundary& boundary = at.boundary;
   const Seconds longest = std::max(kPause * terms_.plan.typical, kShortestPause);
   if (boundary.time - last_.boundary.time <= longest) return false;
   if (boundary.gpu_time && last_timed_) {
-    const double passed = last_.iteration + boundary.iterations - last_timed_->iteration;
+    const double passed = at.iteration - last_timed_->iteration;
     const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
     if (took <= longest + passed * terms_.plan.typical) return false;
   }
-  const double at = last_.iteration + boundary.iterations;
-  const double apart = at - std::exchange(terms_.last_pause, at);
+  const double apart = at.iteration - std::exchange(terms_.last_pause, at.iteration);
   return apart >= kUsual * terms_.plan.window_iterations;
 }
 

@@ -2,9 +2,9 @@
 //
 // Measures one Step on one rank: a process of the job and a GPU it uses. From the instant a Setting
 // is in force until enough iterations have passed, it joins the process's Boundaries with the GPU's
-// readings into a Window. Pauses of the job (an evaluation, a checkpoint) and breaks of its pattern
+// readings into a Window. Pauses between two iterations of the phase (an evaluation, a checkpoint)
 // are not measured: the Window ends before them if it has enough, or begins anew behind them.
-// Pauses that come all the time are how the job runs.
+// Pauses that come all the time are how the job runs, and are counted in.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Rank {
   bool operator==(const Rank&) const = default;
 };
 
-// A Boundary and how far its process had come there, over all phases.
+// A Boundary and how many iterations of its phase there had been.
 struct CountedBoundary {
   Boundary boundary;
   double iteration = 0;
@@ -69,8 +69,9 @@ class RankMeter {
  private:
   void begin(const CountedBoundary& at);
   void extend(const CountedBoundary& at);
-  bool cuts(const Boundary& boundary);
-  Seconds elapsed_to(const Boundary& boundary) const;
+  bool cuts(const CountedBoundary& at);
+  bool on_another_axis(const Boundary& boundary) const;
+  bool is_too_slow(const Boundary& boundary) const;
 
   Rank rank_;
   MeterTerms terms_;
@@ -78,6 +79,7 @@ class RankMeter {
   CountedBoundary first_, last_;
   std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
   double iterations_ = 0;
+  int boundaries_ = 0, timed_ = 0;  // behind the first
   int restarts_ = 0;
   bool done_ = false;
   bool cut_ = false;

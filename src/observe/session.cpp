@@ -12,6 +12,7 @@ namespace {
 constexpr Seconds kLookForStrangers = Seconds(2);
 constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
+constexpr Seconds kThrottleOver = Seconds(1);
 
 std::string_view status_text(RingStatus status) {
   switch (status) {
@@ -139,9 +140,13 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
     logged_[&gpu] = sample.time;
     write(SampleEvent{uuid, sample});
   }
-  if (sample.reasons && sample.reasons->throttled() != throttled_[&gpu]) {
-    throttled_[&gpu] = sample.reasons->throttled();
-    write(Throttle{uuid, throttled_[&gpu] ? *sample.reasons : EventReasons{}});
+  // A card at its power limit hunts around it, many times a second: that is one state.
+  Throttling& throttling = throttled_[&gpu];
+  if (!sample.reasons) return;
+  if (sample.reasons->throttled()) throttling.seen = sample.time;
+  const bool now = throttling.seen && sample.time - *throttling.seen < kThrottleOver;
+  if (std::exchange(throttling.told, now) != now) {
+    write(Throttle{uuid, now ? *sample.reasons : EventReasons{}});
   }
 }
 

@@ -72,6 +72,11 @@ class Session final : private ProgressSink, private FollowerDesk {
     std::unique_ptr<WindowMaker> maker;
   };
 
+  struct Throttling {
+    std::optional<Instant> seen;  // last
+    bool told = false;
+  };
+
   void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
   void changed(const ProcessProgress& process, const ProgressChange& change) override;
 
@@ -98,7 +103,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
-  std::map<const GpuWatch*, bool> throttled_;
+  std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
   std::optional<Instant> strangers_looked_, shown_;
 };
