@@ -80,11 +80,24 @@ std::optional<Window> SlackKeeper::observe(const Step& step, const Window& joint
   if (search_) {
     const bool lowered = any_lowered(search_->next());
     if (!search_->observe(joint)) return std::nullopt;
-    return lowered ? without_slack(joint, search_->energy_ratio()) : joint;
+    if (!lowered) return joint;
+    Window seen = without_slack(joint, search_->energy_ratio());
+    seen.sm_clock = pace_clock(ranks);
+    return seen;
   }
   note(step.setting, joint);
   if (joint.usable() && ++holds_ >= kHoldsBefore && gpus_.size() > 1) begin_search(ranks);
   return joint;
+}
+
+// The lowest clock of the GPUs that are told what the policy asked for.
+std::optional<Mhz> SlackKeeper::pace_clock(std::span<const RankWindow> ranks) const {
+  std::optional<Mhz> lowest;
+  for (const RankWindow& rank : ranks) {
+    if (!(rank.window.setting == context_.settings[*held_]) || !rank.window.sm_clock) continue;
+    if (!lowest || *rank.window.sm_clock < *lowest) lowest = rank.window.sm_clock;
+  }
+  return lowest;
 }
 
 std::vector<Setting> SlackKeeper::kept() const {

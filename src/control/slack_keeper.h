@@ -59,6 +59,7 @@ class SlackKeeper {
   void note(std::size_t setting, const Window& joint);
   void begin_search(std::span<const RankWindow> ranks);
   void remember_slack();
+  std::optional<Mhz> pace_clock(std::span<const RankWindow> ranks) const;
   std::vector<Setting> settings_at(const Rungs& rungs) const;
   double position(const Setting& setting) const;
   double sensitivity() const;
