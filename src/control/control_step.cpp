@@ -295,10 +295,14 @@ void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const 
   std::optional<Window> seen = joint;
   if (phase.slack) {
     seen = phase.slack->observe(*phase.step, joint, ranks);
-    phase.control.kept_each = phase.slack->kept();
+    std::vector<Setting> kept = phase.slack->kept();
+    if (kept != phase.control.kept_each) phase.control.with_slack.reset();
+    phase.control.kept_each = std::move(kept);
   }
   if (!seen) return;  // of a test for slack: the Step is still open
-  phase.count(joint);
+  phase.count(joint, std::ranges::any_of(ranks, [&](const RankWindow& rank) {
+                return !(rank.window.setting == joint.setting);
+              }));
   const bool holding = !phase.step->exploring;
   phase.step.reset();
   phase.policy->observe(*seen);

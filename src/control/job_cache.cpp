@@ -20,7 +20,7 @@ bool about_equal(Seconds a, Seconds b) {
 
 }  // namespace
 
-Result<std::string> cache_folder() {
+Result<std::string> default_cache_file() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::filesystem::path folder;
@@ -36,14 +36,13 @@ Result<std::string> cache_folder() {
   folder /= "hypermile";
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (!failure) return folder.string();
+  if (!failure) return (folder / "jobs.json").string();
   return Error{ErrorCode::kIo,
                fmt::format("cannot make {}: {}", folder.string(), failure.message()),
                "set XDG_CACHE_HOME to a folder that you may write to"};
 }
 
-JobCache::JobCache(Files& files, const std::string& folder)
-    : files_(files), folder_(folder), path_(folder + "/jobs.json") {
+JobCache::JobCache(Files& files, std::string path) : files_(files), path_(std::move(path)) {
   if (const Result<void> done = read(); !done) note_ = done.error().line();
 }
 

@@ -20,14 +20,14 @@
 
 namespace hypermile {
 
-// $XDG_CACHE_HOME/hypermile, else $HOME/.cache/hypermile; made where it is not there. kNotFound
-// where neither variable says where, kIo where it cannot be made.
-Result<std::string> cache_folder();
+// $XDG_CACHE_HOME/hypermile/jobs.json, else under $HOME/.cache; the folder is made where it is not
+// there. kNotFound where neither variable says where, kIo where it cannot be made.
+Result<std::string> default_cache_file();
 
 class JobCache {
  public:
   // Reads what is there. `files` must outlive it.
-  JobCache(Files& files, const std::string& folder);
+  JobCache(Files& files, std::string path);
 
   // What is wrong with the file that was found, for one line to a person; "" where nothing is.
   const std::string& note() const { return note_; }
@@ -53,7 +53,7 @@ class JobCache {
   Result<void> write() const;
 
   Files& files_;
-  std::string folder_, path_;
+  std::string path_;
   std::string note_;
   std::vector<CachedJob> jobs_;
 };

@@ -48,10 +48,10 @@ class JobCacheTest : public testing::Test {
 
 TEST_F(JobCacheTest, TheNextRunFindsWhatOneStored) {
   FaultyFiles first = files();
-  ASSERT_TRUE(JobCache(first, "/cache").store(job_of()).ok());
+  ASSERT_TRUE(JobCache(first, "/cache/jobs.json").store(job_of()).ok());
   FaultyFiles second = next(first);
 
-  const JobCache cache(second, "/cache");
+  const JobCache cache(second, "/cache/jobs.json");
 
   EXPECT_EQ(cache.note(), "");
   const CachedJob* found = cache.find(job_of().terms, print_of(40), Seconds(0.102));
@@ -63,7 +63,7 @@ TEST_F(JobCacheTest, TheNextRunFindsWhatOneStored) {
 
 TEST_F(JobCacheTest, OtherTermsAreAnotherJob) {
   FaultyFiles disk = files();
-  JobCache cache(disk, "/cache");
+  JobCache cache(disk, "/cache/jobs.json");
   ASSERT_TRUE(cache.store(job_of()).ok());
   const auto found = [&](auto change) {
     JobTerms terms = job_of().terms;
@@ -83,7 +83,7 @@ TEST_F(JobCacheTest, OtherTermsAreAnotherJob) {
 
 TEST_F(JobCacheTest, AJobIsKnownByItsKernelsAndItsPace) {
   FaultyFiles disk = files();
-  JobCache cache(disk, "/cache");
+  JobCache cache(disk, "/cache/jobs.json");
   ASSERT_TRUE(cache.store(job_of()).ok());
   const JobTerms terms = job_of().terms;
 
@@ -95,7 +95,7 @@ TEST_F(JobCacheTest, AJobIsKnownByItsKernelsAndItsPace) {
 
 TEST_F(JobCacheTest, AResultReplacesTheOldOneOfItsJob) {
   FaultyFiles disk = files();
-  JobCache cache(disk, "/cache");
+  JobCache cache(disk, "/cache/jobs.json");
   ASSERT_TRUE(cache.store(job_of()).ok());
   CachedJob newer = job_of("NVIDIA H200", 2000);
   newer.kept = {Mhz(1200)};
@@ -108,18 +108,18 @@ TEST_F(JobCacheTest, AResultReplacesTheOldOneOfItsJob) {
 
 TEST_F(JobCacheTest, WhatNoLongerHoldsIsForgotten) {
   FaultyFiles disk = files();
-  JobCache cache(disk, "/cache");
+  JobCache cache(disk, "/cache/jobs.json");
   ASSERT_TRUE(cache.store(job_of()).ok());
 
   ASSERT_TRUE(cache.forget(job_of().terms, print_of(40), Seconds(0.1)).ok());
 
   FaultyFiles later = next(disk);
-  EXPECT_TRUE(JobCache(later, "/cache").jobs().empty());
+  EXPECT_TRUE(JobCache(later, "/cache/jobs.json").jobs().empty());
 }
 
 TEST_F(JobCacheTest, TheOneNotUsedForLongestGivesWay) {
   FaultyFiles disk = files();
-  JobCache cache(disk, "/cache");
+  JobCache cache(disk, "/cache/jobs.json");
   for (std::size_t i = 0; i < kMostCachedJobs + 1; ++i) {
     const std::string gpu = "GPU " + std::to_string(i);
     ASSERT_TRUE(cache.store(job_of(gpu.c_str(), 1000 + static_cast<double>(i))).ok());
@@ -141,7 +141,7 @@ TEST_F(JobCacheTest, ABrokenFileIsSetAsideWithOneLine) {
     FaultyFiles disk = files();
     put(disk, text);
 
-    JobCache cache(disk, "/cache");
+    JobCache cache(disk, "/cache/jobs.json");
 
     EXPECT_NE(cache.note().find("set aside"), std::string::npos) << text;
     EXPECT_EQ(cache.note().find('\n'), std::string::npos);
@@ -153,8 +153,8 @@ TEST_F(JobCacheTest, ABrokenFileIsSetAsideWithOneLine) {
 
 TEST_F(JobCacheTest, ARunThatWroteMeanwhileLosesNothing) {
   FaultyFiles disk = files();
-  JobCache one(disk, "/cache");
-  JobCache other(disk, "/cache");
+  JobCache one(disk, "/cache/jobs.json");
+  JobCache other(disk, "/cache/jobs.json");
   ASSERT_TRUE(other.store(job_of("NVIDIA A100")).ok());
 
   ASSERT_TRUE(one.store(job_of("NVIDIA H200")).ok());
@@ -165,7 +165,7 @@ TEST_F(JobCacheTest, ARunThatWroteMeanwhileLosesNothing) {
 // Killed or out of space at any step: the old file or the new one, never half of one.
 TEST_F(JobCacheTest, AFailureAtAnyStepLeavesAWholeFile) {
   FaultyFiles before = files();
-  ASSERT_TRUE(JobCache(before, "/cache").store(job_of()).ok());
+  ASSERT_TRUE(JobCache(before, "/cache/jobs.json").store(job_of()).ok());
   for (int step = 0; step < 12; ++step) {
     for (const bool dies : {false, true}) {
       Fate fate;
@@ -176,11 +176,11 @@ TEST_F(JobCacheTest, AFailureAtAnyStepLeavesAWholeFile) {
       } else {
         disk.fail({step, 1, "No space left on device", 10});
       }
-      JobCache cache(disk, "/cache");
+      JobCache cache(disk, "/cache/jobs.json");
       (void)cache.store(job_of("NVIDIA A100"));
       FaultyFiles later = next(disk);
 
-      const JobCache found(later, "/cache");
+      const JobCache found(later, "/cache/jobs.json");
 
       EXPECT_EQ(found.note(), "") << step;
       EXPECT_GE(found.jobs().size(), 1U) << step;

@@ -52,7 +52,8 @@ struct Phase {
   std::optional<Instant> searched;
 
   PhaseControl control;
-  void count(const Window& joint);
+  // `lowered`: some GPU was told less than joint.setting, because it waits for the others.
+  void count(const Window& joint, bool lowered = false);
 };
 
 class PhaseBook {

@@ -38,7 +38,7 @@ constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
 // What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
-// standard deviations. It gets so many windows to show that it keeps the bound.
+// standard deviations. It gets so many windows.
 constexpr double kAlikeSlowdown = 0.015;
 constexpr double kAlikeScore = 0.025;
 constexpr double kRecallWindows = 3;
@@ -184,8 +184,8 @@ std::optional<Step> SliceSearch::first_look(const SliceView& view, const JobStat
   return probe(nearest, view, job, "a first look");
 }
 
-// Where an earlier run of this job ended: measured until it holds, with the confidence that any
-// Setting must have, or is refuted.
+// Where an earlier run of this job ended: measured until it is seen to be alike, or is refuted.
+// What is kept then must be as sure to keep the bound as anything else.
 std::optional<Step> SliceSearch::recall(const SliceView& view, const JobState& job) {
   const Remembered& then = *context_.remembered;
   const auto& points = posterior_.slice().points;
@@ -200,11 +200,12 @@ std::optional<Step> SliceSearch::recall(const SliceView& view, const JobState& j
   const bool alike = std::abs(belief.slowdown - (then.time_ratio - 1)) <=
                          kAlikeSlowdown + 2 * belief.slowdown_sd &&
                      std::abs(belief.score - score_then) <= kAlikeScore + 2 * belief.score_sd;
-  if (seen && alike && belief.safe >= kSettleSafety) {
+  if (seen && !alike) return std::nullopt;
+  // Alike and a little too slow, as on another card of the model: then what is safe is near.
+  if (seen && (belief.safe >= kSettleSafety || view.windows[point] >= kRecallWindows)) {
     recall_ = Recall::kHolds;
     return std::nullopt;
   }
-  if (seen && (!alike || view.windows[point] >= kRecallWindows)) return std::nullopt;
   recall_ = Recall::kLooking;
   return probe(point, view, job, "where an earlier run of this job ended");
 }

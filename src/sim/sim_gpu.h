@@ -25,6 +25,9 @@ struct SimGpuOptions {
   Effects effects = {};
   // Whether a request lets the clock run on for as long as the real call would block.
   bool blocking_requests = true;
+  // What befalls the card and its job, where that is not to follow from the card's seed: another
+  // run on the same card.
+  std::optional<std::uint64_t> run_seed = {};
 };
 
 class SimGpu final : public Gpu {

@@ -4,110 +4,167 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/random.h"
-#include "control/slack_keeper.h"
-#include "policy/policies.h"
-#include "sim/oracle.h"
-#include "simulate/joint_bench.h"
+#include "control/controller.h"
+#include "control/direct_port.h"
+#include "control/job_memory.h"
+#include "observe/session.h"
+#include "record/environment.h"
+#include "sim/sim_ranks.h"
+#include "simulate/ring_training.h"
 
 namespace hypermile {
 namespace {
 
 constexpr double kLate = 2.0 / 3;  // of the job
 
-PolicyContext context_for(const SimulatedJob& job, const StepPlan& plan,
-                          const Setting& default_values) {
-  PolicyContext context;
-  for (const CurvePoint& point : truth_of(job).points) context.settings.push_back(point.setting);
-  context.objective = job.objective;
-  context.job_iterations = static_cast<double>(job.iterations);
-  context.window_iterations = plan.window_iterations;
-  context.settle_iterations = plan.settle_iterations;
-  context.default_values = default_values;
-  context.seed = job.seed;
-  return context;
-}
-
 class JointPlayer {
  public:
-  JointPlayer(const JointJob& job, std::string_view policy)
-      : job_(job), name_(policy), bench_(job.job, work_of(job)) {
-    outcome_.policy = name_;
+  JointPlayer(const JointJob& job, std::string_view policy, std::unique_ptr<LineSink> sink)
+      : joint_(job), job_(job.job), clock_(job.job.unix_time) {
+    outcome_.policy = policy;
+    for (std::size_t i = 0; i < job.gpus; ++i) {
+      // Neighbouring jobs must not share cards.
+      const std::uint64_t seed = job_.seed * 1000 + i;
+      cards_.push_back(std::make_unique<SimGpu>(
+          job_.sheet, clock_,
+          SimGpuOptions{seed, job_.effects, false, derive_seed(seed + (job.run << 32), "run")}));
+    }
+    if (sink) log_.emplace(std::move(sink), clock_);
   }
 
   Result<JointOutcome> run(const std::stop_token& stop) {
-    ASSIGN_OR_RETURN(const StepPlan plan, bench_.watch());
-    const PolicyContext context = context_for(job_.job, plan, bench_.default_values());
-    ASSIGN_OR_RETURN(const auto policy, make_policy(name_, context));
-    SlackKeeper keeper(context, job_.slack ? bench_.gpus() : std::vector{bench_.gpus().front()});
-    while (bench_.running() && !stop.stop_requested()) {
-      const Step step = policy->next();
-      for (;;) {
-        ASSIGN_OR_RETURN(const bool taken, take(step, context, keeper, *policy));
-        if (taken || !bench_.running() || stop.stop_requested()) break;
-      }
+    if (log_) RETURN_IF_ERROR(log_->append(describe()));
+    const auto shows = job_.progress == ProgressKind::kTicks ? RingTraining::Shows::kTicks
+                                                             : RingTraining::Shows::kLaunches;
+    ASSIGN_OR_RETURN(const auto training,
+                     RingTraining::make(*cards_.front(), job_.workload.load, shows, job_.seed,
+                                        static_cast<std::uint32_t>(cards_.size())));
+    DirectPort port(as<Gpu>());
+    std::optional<JobMemory> memory;
+    if (joint_.cache != nullptr) {
+      memory.emplace(*joint_.cache, JobMemory::Terms{outcome_.policy, job_.knobs, job_.objective});
     }
-    finish(keeper);
-    return outcome_;
+    Controller controller({.port = port, .make_policy = memory ? memory->maker() : nullptr},
+                          controller_options());
+    Session session(session_parts(*training, controller));
+    SimRanks ranks(as<SimGpu>());
+    ranks.start(job_.workload, job_.iterations, work_of(joint_));
+    play(*training, session, stop);
+    session.finish();
+    outcome_.control = controller.summary();
+    if (memory) {
+      outcome_.recalled = memory->recalled() > 0;
+      RETURN_IF_ERROR(memory->keep(outcome_.control, clock_.unix_time()));
+    }
+    if (log_) RETURN_IF_ERROR(log_->append(end(stop.stop_requested())));
+    return std::move(outcome_);
   }
 
  private:
-  // One Window of the Step; true when the policy has had it.
-  Result<bool> take(const Step& step, const PolicyContext& context, SlackKeeper& keeper,
-                    Policy& policy) {
-    SlackKeeper::Plan plan = keeper.plan(step);
-    plan.settings.resize(job_.gpus, context.settings[step.setting]);
-    if (!step.exploring) {
-      outcome_.kept = context.settings[step.setting];
-      if (!outcome_.settled_after) outcome_.settled_after = bench_.iterations();
+  template <class As>
+  std::vector<As*> as() const {
+    std::vector<As*> cards;
+    for (const auto& card : cards_) cards.push_back(card.get());
+    return cards;
+  }
+
+  void play(RingTraining& training, Session& session, const std::stop_token& stop) {
+    const JointTotals start = now();
+    JointTotals late = start;
+    const double two_thirds = kLate * static_cast<double>(job_.iterations);
+    while (cards_.front()->running() && !stop.stop_requested()) {
+      training.play(clock_.now());
+      clock_.sleep_until(session.step());
+      if (late.iterations <= 0 && cards_.front()->iterations() >= two_thirds) late = now();
     }
-    RETURN_IF_ERROR(bench_.change_to(plan.settings));
-    Step asked = step;
-    asked.iterations = plan.iterations;
-    ASSIGN_OR_RETURN(const auto window, bench_.measure(context.settings[step.setting], asked));
-    mark_late();
-    if (!window) return true;
-    ++outcome_.windows;
-    if (!window->joint.usable()) ++outcome_.unusable;
-    if (step.exploring) ++outcome_.probes;
-    if (!plan.reason.empty()) ++outcome_.slack_windows;
-    const auto for_policy = keeper.observe(step, window->joint, window->ranks);
-    if (for_policy) policy.observe(*for_policy);
-    return for_policy.has_value();
+    const JointTotals last = now();
+    outcome_.job = difference(last, start);
+    outcome_.late = difference(last, late);
   }
 
   JointTotals now() {
-    return {bench_.iterations(), bench_.elapsed().value(), bench_.energy().value()};
+    JointTotals totals;
+    totals.iterations = cards_.front()->iterations();
+    totals.seconds = clock_.now().since_origin().value();
+    for (const auto& card : cards_) totals.joules += card->true_view().totals.energy_j;
+    return totals;
+  }
+  static JointTotals difference(const JointTotals& to, const JointTotals& from) {
+    return {to.iterations - from.iterations, to.seconds - from.seconds, to.joules - from.joules};
   }
 
-  void mark_late() {
-    if (late_ || bench_.iterations() < kLate * static_cast<double>(job_.job.iterations)) return;
-    late_ = now();
+  RunStart describe() {
+    std::vector<GpuIdentity> gpus;
+    for (const auto& card : cards_) gpus.push_back(card->identity());
+    RunStart start = describe_run(clock_, {"hypermile", "simulate"}, gpus);
+    start.run = RunId(fmt::format("{}x{}-{}-{}-{}", job_.sheet.key, cards_.size(),
+                                  job_.workload.key, outcome_.policy, job_.seed));
+    start.environment = {{"simulated", "true"},
+                         {"gpu", job_.sheet.key},
+                         {"gpus", fmt::format("{}", cards_.size())},
+                         {"workload", job_.workload.key},
+                         {"policy", outcome_.policy},
+                         {"seed", fmt::format("{}", job_.seed)},
+                         {"objective", to_string(job_.objective)}};
+    return start;
+  }
+  RunEnd end(bool stopped) const {
+    return {0,
+            stopped ? "interrupted" : "the job is done",
+            {{"seconds", outcome_.job.seconds},
+             {"joules", outcome_.job.joules},
+             {"iterations", outcome_.job.iterations}}};
   }
 
-  void finish(const SlackKeeper& keeper) {
-    outcome_.job = now();
-    const JointTotals from = late_.value_or(JointTotals());
-    outcome_.late = {outcome_.job.iterations - from.iterations, outcome_.job.seconds - from.seconds,
-                     outcome_.job.joules - from.joules};
-    outcome_.kept_each = keeper.kept();
+  ControllerOptions controller_options() const {
+    ControllerOptions options;
+    options.policy = outcome_.policy;
+    options.objective = job_.objective;
+    options.knobs = job_.knobs;
+    options.job_iterations = static_cast<double>(job_.iterations);
+    options.seed = job_.seed;
+    options.slack = joint_.slack;
+    return options;
   }
 
-  const JointJob& job_;
-  std::string name_;
-  JointBench bench_;
+  SessionParts session_parts(RingTraining& training, Controller& controller) {
+    return {.clock = clock_,
+            .folder = training.folder(),
+            .open_gpu =
+                [this](const DeviceName& name) {
+                  std::promise<Result<std::shared_ptr<Gpu>>> opened;
+                  opened.set_value(
+                      std::shared_ptr<Gpu>(std::shared_ptr<void>(), cards_[name.device].get()));
+                  return opened.get_future();
+                },
+            .visible_devices = {},
+            .log = log_ ? &*log_ : nullptr,
+            .warn = {},
+            .show = {},
+            .follower = &controller};
+  }
+
+  const JointJob& joint_;
+  const SimulatedJob& job_;
+  VirtualClock clock_;
+  std::vector<std::unique_ptr<SimGpu>> cards_;
+  std::optional<EventLog> log_;
   JointOutcome outcome_;
-  std::optional<JointTotals> late_;
 };
 
 }  // namespace
 
+const PhaseControl* JointOutcome::training() const {
+  const auto most = std::ranges::max_element(control.phases, {}, &PhaseControl::iterations);
+  return most != control.phases.end() ? &*most : nullptr;
+}
+
 JointChange change(const JointTotals& run, const JointTotals& base) {
-  const double time = run.seconds / run.iterations;
-  const double base_time = base.seconds / base.iterations;
-  return {time / base_time - 1,
+  return {(run.seconds / run.iterations) / (base.seconds / base.iterations) - 1,
           1 - (run.joules / run.iterations) / (base.joules / base.iterations)};
 }
 
@@ -126,8 +183,8 @@ std::vector<double> work_of(const JointJob& job) {
 }
 
 Result<JointOutcome> play_joint(const JointJob& job, std::string_view policy,
-                                std::stop_token stop) {
-  return JointPlayer(job, policy).run(stop);
+                                std::unique_ptr<LineSink> sink, std::stop_token stop) {
+  return JointPlayer(job, policy, std::move(sink)).run(stop);
 }
 
 }  // namespace hypermile
