@@ -26,7 +26,7 @@ constexpr OptionSpec kTable[] = {
     {"observe", kFlag, "", "false", "run attach", "only watch: nothing is changed on any GPU"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
-    {"cache", kText, "F.json", "no", "run attach",
+    {"cache", kText, "F.json", "no", "run attach simulate",
      "remember what was found for this job, and begin the next run of it there, verified first; "
      "'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' none"},
     {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name", false},
@@ -58,6 +58,12 @@ constexpr OptionSpec kTable[] = {
      "with --realtime: a line \"N SECONDS\" as each iteration ends"},
     {"status", kFlag, "", "false", "simulate",
      "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
+    {"gpus", kInteger, "N", "", "simulate",
+     "one job on so many simulated GPUs that wait for each other, under the whole Controller"},
+    {"imbalance", kFraction, "X", "0", "simulate",
+     "with --gpus: how much less work the lightest GPU has than the heaviest"},
+    {"no-slack", kFlag, "", "false", "simulate",
+     "with --gpus: tell all GPUs the same, also those that wait for the others"},
     {"seconds", kDuration, "N", "", "monitor simulate",
      "stop after this long; without it monitor runs until interrupted, and simulate --realtime for "
      "10s"},
@@ -86,7 +92,9 @@ constexpr OptionSpec kTable[] = {
     {"power-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's power"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
-    {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
+    {"repeat", kInteger, "K", "3", "evaluate simulate",
+     "runs of each policy on each curve; with --gpus, of each job on the same cards (one without "
+     "it)"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
     {"knobs", kList, "sm,mem,limit", "", "evaluate simulate run attach",

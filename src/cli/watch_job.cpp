@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <filesystem>
+#include <memory>
 
 #include "cli/live_line.h"
 #include "cli/run_gpus.h"
+#include "control/job_cache.h"
+#include "control/job_memory.h"
 #include "control/lease_port.h"
 #include "gpu/setting_grid.h"
 #include "observe/session.h"
@@ -64,7 +67,12 @@ class JobWatcher {
     port.program = job.program;
     port.job = batch_job(job.environment);
     port_.emplace(std::move(port), context.clock, std::move(access.guardian));
-    controller_.emplace(ControllerParts{*port_}, choice.controller);
+    ControllerParts parts{.port = *port_};
+    if (choice.cache) {
+      open_cache(*choice.cache);
+      parts.make_policy = memory_->maker();
+    }
+    controller_.emplace(std::move(parts), choice.controller);
   }
 
   JobOutcome watch() {
@@ -72,6 +80,7 @@ class JobWatcher {
     session.run(job_.ended);
     live_.clear();
     if (port_) give_back();
+    if (memory_) remember();
     JobOutcome outcome;
     outcome.summary = session.summary();
     outcome.objective = choice_.controller.objective;
@@ -109,6 +118,21 @@ class JobWatcher {
     return options;
   }
 
+  void open_cache(const std::string& path) {
+    // What cannot be made here cannot be written later, which is said then.
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    cache_.emplace(*files_, path);
+    if (!cache_->note().empty()) say(cache_->note());
+    const ControllerOptions& options = choice_.controller;
+    memory_.emplace(*cache_, JobMemory::Terms{options.policy, options.knobs, options.objective});
+  }
+
+  void remember() {
+    const Result<void> kept = memory_->keep(controller_->summary(), context_.clock.unix_time());
+    if (!kept) say(kept.error().line());
+  }
+
   // The Controller has done so already unless something went wrong.
   void give_back() {
     if (const Result<void> released = port_->release(); !released) say(released.error().line());
@@ -126,6 +150,9 @@ class JobWatcher {
   RunGpus gpus_;
   LiveLine live_;
   std::optional<Error> refused_;
+  std::unique_ptr<Files> files_ = make_real_files();
+  std::optional<JobCache> cache_;
+  std::optional<JobMemory> memory_;
   std::optional<LeasePort> port_;
   std::optional<Controller> controller_;
 };

@@ -45,6 +45,7 @@ json to_json(const PhaseControl& phase) {
   out["measured"] = json::array();
   for (const MeasuredSetting& measured : phase.measured)
     out["measured"].push_back(to_json(measured));
+  if (phase.with_slack) out["with_slack"] = to_json(*phase.with_slack);
   for (const Setting& each : phase.kept_each) out["kept_each"].push_back(to_json(each));
   return out;
 }

@@ -37,11 +37,12 @@ struct PhaseControl {
   Setting kept;                // that Setting; the default otherwise
   // With slack: what each GPU is told in its place, in order of ControlSummary::gpus; else empty.
   std::vector<Setting> kept_each;
-  double confidence = 0;                  // that it is within the bound
-  std::vector<MeasuredSetting> measured;  // [0] is the default, where it was measured
-  std::size_t probes = 0;                 // exploration Windows
-  std::optional<Seconds> settled_after;   // from the job's first iteration to the first hold
-  double iterations = 0;                  // measured, all Settings
+  std::optional<MeasuredSetting> with_slack;  // as it is then; `measured` is without
+  double confidence = 0;                      // that it is within the bound
+  std::vector<MeasuredSetting> measured;      // [0] is the default, where it was measured
+  std::size_t probes = 0;                     // exploration Windows
+  std::optional<Seconds> settled_after;       // from the job's first iteration to the first hold
+  double iterations = 0;                      // measured, all Settings
 
   const MeasuredSetting* at(const Setting& setting) const;
 };

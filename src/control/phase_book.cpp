@@ -10,6 +10,16 @@ namespace {
 // average are never measured, and one that lasts longer than two such is no burst.
 constexpr Seconds kBriefBurst = Seconds(8);
 
+void add_to(MeasuredSetting& measured, const Window& window) {
+  measured.time.add(window.time_per_iteration->value(), window.iterations, window.time_error);
+  measured.power.add(window.power->value(), window.duration.value(), window.power_error);
+  if (window.energy_per_iteration) {
+    measured.energy.add(window.energy_per_iteration->value(), window.iterations,
+                        window.energy_error);
+  }
+  measured.iterations += window.iterations;
+}
+
 }  // namespace
 
 bool Phase::too_brief(Instant now) const {
@@ -25,9 +35,15 @@ void Phase::reset_tests(const Setting& of) {
   clock_test.reset();
 }
 
-void Phase::count(const Window& joint) {
+void Phase::count(const Window& joint, bool lowered) {
   control.iterations += joint.iterations;
   if (!joint.usable()) return;
+  if (lowered) {
+    if (!control.with_slack) control.with_slack.emplace();
+    control.with_slack->setting = joint.setting;
+    add_to(*control.with_slack, joint);
+    return;
+  }
   auto at = std::ranges::find(control.measured, joint.setting, &MeasuredSetting::setting);
   if (at == control.measured.end()) {
     MeasuredSetting made;
@@ -36,12 +52,7 @@ void Phase::count(const Window& joint) {
     at = control.measured.insert(first ? control.measured.begin() : control.measured.end(),
                                  std::move(made));
   }
-  at->time.add(joint.time_per_iteration->value(), joint.iterations, joint.time_error);
-  at->power.add(joint.power->value(), joint.duration.value(), joint.power_error);
-  if (joint.energy_per_iteration) {
-    at->energy.add(joint.energy_per_iteration->value(), joint.iterations, joint.energy_error);
-  }
-  at->iterations += joint.iterations;
+  add_to(*at, joint);
 }
 
 Phase& PhaseBook::of(const ProcessProgress& process, std::uint32_t number) {

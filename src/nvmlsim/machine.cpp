@@ -51,7 +51,7 @@ struct Cell {
 // Moves the jobs of one group, or a job alone, as far as all of them run; then those that are over
 // are released. True when everything that runs has come to `machine_s`.
 bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
-  std::vector<Rank> ranks;
+  std::vector<SimRank> ranks;
   double end_s = kNever;
   for (const Cell& cell : cells) {
     JobSlot& job = cell.record->job;

@@ -11,19 +11,19 @@ namespace {
 constexpr double kMeetingSeconds = 0.010;
 constexpr double kMostIterations = 1e4;
 
-std::uint64_t finished(const Rank& rank) {
+std::uint64_t finished(const SimRank& rank) {
   return rank.iterations_before + rank.state->job.train_iterations;
 }
 
-bool arrived(const Rank& rank) {
+bool arrived(const SimRank& rank) {
   return rank.state->job.waiting || !rank.state->job.running;
 }
 
 // Lets the ranks that are behind go on. All of them stand at the same instant.
-void let_go(std::span<const Rank> ranks) {
+void let_go(std::span<const SimRank> ranks) {
   std::uint64_t least = kNoBarrier;
   double longest = 0;
-  for (const Rank& rank : ranks) {
+  for (const SimRank& rank : ranks) {
     if (!rank.state->job.running) continue;
     least = std::min(least, finished(rank));
     longest = std::max(longest, rank.state->job.iteration_s);
@@ -34,7 +34,7 @@ void let_go(std::span<const Rank> ranks) {
         static_cast<std::uint64_t>(std::clamp(kMeetingSeconds / longest, 1.0, kMostIterations));
   }
   const std::uint64_t next = least + together;
-  for (const Rank& rank : ranks) {
+  for (const SimRank& rank : ranks) {
     if (finished(rank) >= next) continue;  // one that is ahead waits on
     set_barrier(*rank.state, *rank.gpu, *rank.load, next - rank.iterations_before);
   }
@@ -42,12 +42,12 @@ void let_go(std::span<const Rank> ranks) {
 
 }  // namespace
 
-void advance_together(std::span<const Rank> ranks, bool complete, Seconds until) {
+void advance_together(std::span<const SimRank> ranks, bool complete, Seconds until) {
   for (;;) {
     double meeting = -kNever;
     bool all = complete;
     bool any = false;
-    for (const Rank& rank : ranks) {
+    for (const SimRank& rank : ranks) {
       if (rank.state->job.running) {
         advance_to_barrier(*rank.state, *rank.gpu, rank.load, until - Seconds(rank.offset_s),
                            rank.observer);
@@ -58,12 +58,12 @@ void advance_together(std::span<const Rank> ranks, bool complete, Seconds until)
       meeting = std::max(meeting, rank.state->now_s + rank.offset_s);
     }
     if (!all || !any || meeting > until.value()) break;
-    for (const Rank& rank : ranks) {
+    for (const SimRank& rank : ranks) {
       advance(*rank.state, *rank.gpu, rank.load, Seconds(meeting - rank.offset_s), rank.observer);
     }
     let_go(ranks);
   }
-  for (const Rank& rank : ranks) {
+  for (const SimRank& rank : ranks) {
     advance(*rank.state, *rank.gpu, rank.load, until - Seconds(rank.offset_s), rank.observer);
   }
 }

@@ -16,7 +16,7 @@
 
 namespace hypermile {
 
-struct Rank {
+struct SimRank {
   SimGpuState* state = nullptr;
   const GpuPhysics* gpu = nullptr;
   const Load* load = nullptr;
@@ -27,6 +27,6 @@ struct Rank {
 
 // Each rank's job was started with barrier 0. Moves all of them to `until`, in common time. Unless
 // `complete`, ranks are missing and nobody gets past its barrier.
-void advance_together(std::span<const Rank> ranks, bool complete, Seconds until);
+void advance_together(std::span<const SimRank> ranks, bool complete, Seconds until);
 
 }  // namespace hypermile

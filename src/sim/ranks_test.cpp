@@ -125,7 +125,7 @@ TEST_F(RanksTest, MovingInManyStepsGivesTheSameBits) {
 
 TEST_F(RanksTest, NobodyGoesOnWhileARankIsMissing) {
   make({1.0, 1.0});
-  std::vector<Rank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
+  std::vector<SimRank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
 
   advance_together(std::span(ranks).first(1), false, Seconds(5));
 
@@ -137,7 +137,7 @@ TEST_F(RanksTest, NobodyGoesOnWhileARankIsMissing) {
 TEST_F(RanksTest, ARankThatIsAheadWaitsUntilTheOthersAreThere) {
   make({1.0, 1.0});
   clock_.advance(Seconds(1));
-  std::vector<Rank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
+  std::vector<SimRank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
   ranks[0].iterations_before = 3;
   const auto before = ranks[0].state->job.train_iterations;
 

@@ -35,7 +35,12 @@ SimGpu::SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options)
       state_(make_sim_gpu(sheet_.physics, derive_seed(options.seed, sheet_.key.c_str()),
                           options.effects)),
       identity_(identity_of(sheet_, options.seed)),
-      capabilities_(capabilities_of(sheet_)) {}
+      capabilities_(capabilities_of(sheet_)) {
+  if (!options_.run_seed) return;
+  state_.random.state = derive_seed(*options_.run_seed, "card");
+  state_.job_random.state = derive_seed(*options_.run_seed, "job");
+  state_.level_random.state = derive_seed(*options_.run_seed, "level");
+}
 
 void SimGpu::catch_up() {
   if (ranks_ != nullptr) return ranks_->advance(clock_.now());
@@ -56,7 +61,7 @@ void SimGpu::start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterati
   ranks_ = &ranks;
 }
 
-Rank SimGpu::as_rank() {
+SimRank SimGpu::as_rank() {
   return {
       &state_, &sheet_.physics, load_ ? &*load_ : nullptr, observer_, (origin_ - Instant()).value(),
       0};

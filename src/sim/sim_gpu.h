@@ -25,6 +25,9 @@ struct SimGpuOptions {
   Effects effects = {};
   // Whether a request lets the clock run on for as long as the real call would block.
   bool blocking_requests = true;
+  // What befalls the card and its job, where that is not to follow from the card's seed: another
+  // run on the same card.
+  std::optional<std::uint64_t> run_seed = {};
 };
 
 class SimGpu final : public Gpu {
@@ -36,7 +39,7 @@ class SimGpu final : public Gpu {
   void start(const Workload& workload, std::uint64_t iterations = 0);
   // The same as one of several ranks; sim_ranks.h calls it.
   void start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations);
-  Rank as_rank();
+  SimRank as_rank();
   void stop();
   bool running();
   // How far the job has come: whole and part training iterations since its start.

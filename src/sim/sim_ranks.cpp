@@ -18,12 +18,12 @@ void SimRanks::start(const Workload& workload, std::uint64_t iterations,
 }
 
 void SimRanks::advance(Instant now) {
-  std::vector<Rank> ranks;
+  std::vector<SimRank> ranks;
   ranks.reserve(gpus_.size());
   for (SimGpu* gpu : gpus_) ranks.push_back(gpu->as_rank());
   // Common time is the first one's own: cards made at one instant need no conversion.
   const double origin = ranks.front().offset_s;
-  for (Rank& rank : ranks) rank.offset_s -= origin;
+  for (SimRank& rank : ranks) rank.offset_s -= origin;
   advance_together(ranks, started_, now - Instant() - Seconds(origin));
 }
 

@@ -44,7 +44,8 @@ RingTraining::~RingTraining() {
 }
 
 Result<std::unique_ptr<RingTraining>> RingTraining::make(SimGpu& gpu, const Load& load, Shows shows,
-                                                         std::uint64_t seed) {
+                                                         std::uint64_t seed,
+                                                         std::uint32_t devices) {
   ASSIGN_OR_RETURN(RingFolder folder, RingFolder::make());
   std::unique_ptr<RingTraining> made(new RingTraining(gpu, load, shows, seed, std::move(folder)));
   const RingSource source = shows == Shows::kTicks ? RingSource::kTicks : RingSource::kLaunches;
@@ -54,7 +55,9 @@ Result<std::unique_ptr<RingTraining>> RingTraining::make(SimGpu& gpu, const Load
   }
   RingWriter& writer = *made->writer_;
   writer.header().status = static_cast<std::uint32_t>(RingStatus::kWatching);
-  writer.put(ns(gpu.instant(0)), pack_b(RecordKind::kContext, 0, 0), 0);
+  for (std::uint32_t device = 0; device < devices; ++device) {
+    writer.put(ns(gpu.instant(0)), pack_b(RecordKind::kContext, 0, device), 0);
+  }
   if (shows == Shows::kLaunches) gpu.observe(made.get());
   return made;
 }

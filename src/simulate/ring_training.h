@@ -22,9 +22,11 @@ class RingTraining final : private JobObserver, private LaunchSink {
  public:
   enum class Shows { kLaunches, kTicks };
 
-  // Before the job is started; `gpu` and `load` must outlive it. kIo where no ring can be made.
+  // Before the job is started; `gpu` and `load` must outlive it. A process that trains on several
+  // GPUs launches the same on each of its `devices`; what the first does stands for all. kIo where
+  // no ring can be made.
   static Result<std::unique_ptr<RingTraining>> make(SimGpu& gpu, const Load& load, Shows shows,
-                                                    std::uint64_t seed);
+                                                    std::uint64_t seed, std::uint32_t devices = 1);
   ~RingTraining() override;
   RingTraining(const RingTraining&) = delete;
   RingTraining& operator=(const RingTraining&) = delete;
