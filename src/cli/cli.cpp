@@ -15,9 +15,9 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
-                                    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
-                                    &kDemoCommand,   &kLeasesCommand,   &kResetCommand};
+const Command* const kCommands[] = {
+    &kDoctorCommand,   &kMonitorCommand,  &kRunCommand,  &kAttachCommand, &kDetectCommand,
+    &kEvaluateCommand, &kSimulateCommand, &kDemoCommand, &kLeasesCommand, &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;
@@ -85,6 +85,7 @@ class CommandParser {
       RETURN_IF_ERROR(validate_option(specs_[i], text));
       result.options.set(specs_[i].name, text);
     }
+    RETURN_IF_ERROR(read_environment(command_.name, result.options));
     const std::string config = config_.empty() ? default_config() : config_;
     if (!config.empty()) RETURN_IF_ERROR(read_config(config, command_.name, result.options));
     return std::optional(std::move(result));

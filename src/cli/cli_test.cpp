@@ -55,8 +55,7 @@ TEST_F(Cli, WithoutACommandIsBadUsageAndShowsWhatThereIs) {
 TEST_F(Cli, RunsOnlyWhatStandsAfterTheDashes) {
   EXPECT_EQ(run({"run", "--observe"}), 2);
   EXPECT_EQ(err(),
-            "hypermile: no command was given; put it after --: hypermile run --observe -- python "
-            "train.py\n");
+            "hypermile: no command was given; put it after --: hypermile run -- python train.py\n");
   EXPECT_EQ(run({"run", "--observe", "python", "train.py"}), 2);
   EXPECT_EQ(
       err(),
@@ -66,11 +65,37 @@ TEST_F(Cli, RunsOnlyWhatStandsAfterTheDashes) {
   EXPECT_EQ(err(), "hypermile: unknown option '--obsrve'; did you mean --observe?\n");
 }
 
-TEST_F(Cli, DoesNotControlAJobYetAndSaysHowToObserve) {
-  EXPECT_EQ(run({"run", "--", "true"}), 2);
+TEST_F(Cli, SaysWhatIsWrongWithARunBeforeItsJobStarts) {
+  EXPECT_EQ(run({"run", "--policy", "hypermil", "--", "false"}), 2);
+  EXPECT_EQ(err(), "hypermile: --policy: unknown policy 'hypermil'; did you mean hypermile?\n");
+  EXPECT_EQ(run({"run", "--policy", "hypermile,zeus", "--", "false"}), 2);
   EXPECT_EQ(err(),
-            "hypermile: run can only observe so far: it does not change clocks yet; add --observe: "
-            "hypermile run --observe -- true\n");
+            "hypermile: --policy: one job follows one policy, got 'hypermile,zeus'; name one, for "
+            "example hypermile\n");
+  EXPECT_EQ(run({"run", "--knobs", "fan", "--", "false"}), 2);
+  EXPECT_NE(err().find("--knobs: unknown knob 'fan'"), std::string::npos);
+  EXPECT_EQ(run({"run", "--policy", "fixed:fast", "--", "false"}), 2);
+}
+
+TEST_F(Cli, ADryRunSaysWhatWouldBeDoneAndRunsNothing) {
+  EXPECT_EQ(run({"run", "--dry-run", "--max-slowdown", "2%", "--knobs", "sm", "--gpu", "sim:h200",
+                 "--", "no-such-command"}),
+            0);
+  EXPECT_NE(out().find("job         no-such-command\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("H200"), std::string::npos);
+  EXPECT_NE(out().find("energy, at most 2.0 % slower"), std::string::npos);
+  EXPECT_NE(out().find("policy      hypermile over sm\n"), std::string::npos);
+  EXPECT_EQ(run({"run", "--dry-run", "--json", "--observe", "--", "true"}), 0);
+  const auto j = nlohmann::json::parse(out());
+  EXPECT_TRUE(j["observe"].get<bool>());
+  EXPECT_NE(j["no_gpu"].get<std::string>().find("management library"), std::string::npos);
+}
+
+TEST_F(Cli, AttachNeedsAJobThatRuns) {
+  EXPECT_EQ(run({"attach"}), 2);
+  EXPECT_NE(err().find("--pid"), std::string::npos);
+  EXPECT_EQ(run({"attach", "--pid", "999999999"}), 1);
+  EXPECT_NE(err().find("there is no process"), std::string::npos);
 }
 
 TEST_F(Cli, SuggestsTheNearestCommandAndOption) {

@@ -50,6 +50,7 @@ struct Command {
 extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
 extern const Command kRunCommand;
+extern const Command kAttachCommand;
 extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
 #include "base/parse.h"
 
@@ -14,26 +15,35 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate leases reset",
+    {"json", kFlag, "", "false",
+     "doctor monitor run attach detect demo evaluate simulate leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor run simulate reset",
+    {"gpu", kText, "G", "", "doctor monitor run attach simulate reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
-     "it every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
-     "sim:rtx3080ti (simulate)"},
-    {"observe", kFlag, "", "false", "run", "only watch: nothing is changed on any GPU"},
-    {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name"},
-    {"summary", kText, "F.json", "", "run", "write what the run has shown to this file as JSON"},
-    {"live", kFlag, "", "false", "run",
+     "it every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run, "
+     "attach), sim:rtx3080ti (simulate)"},
+    {"pid", kInteger, "N", "", "attach", "a process of the job that already runs", false},
+    {"observe", kFlag, "", "false", "run attach", "only watch: nothing is changed on any GPU"},
+    {"dry-run", kFlag, "", "false", "run attach",
+     "print what would be done, and with which rights; run and change nothing", false},
+    {"cache", kText, "F.json", "no", "run attach simulate",
+     "remember what was found for this job, and begin the next run of it there, verified first; "
+     "'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' none"},
+    {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name", false},
+    {"summary", kText, "F.json", "", "run attach",
+     "write what the run has shown to this file as JSON"},
+    {"live", kFlag, "", "false", "run attach",
      "a line on stderr while the job runs, also where the job itself writes to the terminal"},
-    {"quiet", kFlag, "", "false", "run", "no live line and no summary on stderr"},
+    {"quiet", kFlag, "", "false", "run attach", "no live line and no summary on stderr"},
     {"launches", kText, "F.csv[.gz]", "", "detect",
-     "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream"},
+     "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream", false},
     {"nvml", kText, "F.csv", "", "detect",
      "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
-     "and util_mem where known; or kind, t_s and value"},
+     "and util_mem where known; or kind, t_s and value",
+     false},
     {"all", kFlag, "", "false", "reset",
-     "every GPU; ends every lease, and the daemon grants no more until --reopen"},
-    {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all"},
+     "every GPU; ends every lease, and the daemon grants no more until --reopen", false},
+    {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all", false},
     {"workload", kList, "W[,W…]", "resnet50", "simulate",
      "simulated jobs by the names of their files in workloads/, or 'all'"},
     {"progress", kText, "ticks|launches", "ticks", "simulate",
@@ -41,30 +51,40 @@ constexpr OptionSpec kTable[] = {
      "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
+    {"ranks", kInteger, "N", "", "simulate",
+     "with --realtime: a job of N processes, each on a GPU of its own from --gpu on, that wait for "
+     "the slowest before every iteration"},
     {"ticks", kFlag, "", "false", "simulate",
      "with --realtime: a line \"N SECONDS\" as each iteration ends"},
     {"status", kFlag, "", "false", "simulate",
      "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
+    {"gpus", kInteger, "N", "", "simulate",
+     "one job on so many simulated GPUs that wait for each other, under the whole Controller"},
+    {"imbalance", kFraction, "X", "0", "simulate",
+     "with --gpus: how much less work the lightest GPU has than the heaviest"},
+    {"no-slack", kFlag, "", "false", "simulate",
+     "with --gpus: tell all GPUs the same, also those that wait for the others"},
     {"seconds", kDuration, "N", "", "monitor simulate",
      "stop after this long; without it monitor runs until interrupted, and simulate --realtime for "
      "10s"},
     {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
-    {"log", kText, "F.jsonl", "", "monitor run demo simulate",
+    {"log", kText, "F.jsonl", "", "monitor run attach demo simulate",
      "append what happens to this event log"},
     {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
-    {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
-    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",
+    {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
+     "policies to judge, or 'all'; the one to follow (run, attach)"},
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate run attach",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
-    {"objective", kText, "O", "energy", "evaluate simulate",
+    {"objective", kText, "O", "energy", "evaluate simulate run attach",
      "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
-    {"host-watts", kNumber, "W", "0", "evaluate simulate",
+    {"host-watts", kNumber, "W", "0", "evaluate simulate run attach",
      "what the rest of the node draws while the job runs"},
-    {"power-budget", kNumber, "W", "", "evaluate simulate",
+    {"power-budget", kNumber, "W", "", "evaluate simulate run attach",
      "mean power the kept Setting may not exceed"},
-    {"iterations", kInteger, "N", "5000", "evaluate simulate",
-     "length of the job; without it simulate takes the workload's own"},
+    {"iterations", kInteger, "N", "5000", "evaluate simulate run attach",
+     "length of the job; without it simulate takes the workload's own, and run and attach guess"},
     {"effects", kNumber, "X", "1", "simulate",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
@@ -72,11 +92,14 @@ constexpr OptionSpec kTable[] = {
     {"power-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's power"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
-    {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
+    {"repeat", kInteger, "K", "3", "evaluate simulate",
+     "runs of each policy on each curve; with --gpus, of each job on the same cards (one without "
+     "it)"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
-    {"knobs", kList, "sm,mem,limit", "", "evaluate simulate",
-     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate)"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate simulate run attach",
+     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate, run, "
+     "attach)"},
 };
 
 Error bad_value(const OptionSpec& spec, const Error& error) {
@@ -188,6 +211,30 @@ Seconds OptionValues::duration(std::string_view name) const {
   return *parse_duration(text(name));
 }
 
+std::string variable_of(const OptionSpec& spec) {
+  std::string name = "HYPERMILE_" + std::string(spec.name);
+  std::ranges::replace(name, '-', '_');
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return name;
+}
+
+Result<void> read_environment(std::string_view command, OptionValues& values) {
+  for (const OptionSpec& spec : options_of(command)) {
+    if (!spec.in_environment || values.given(spec.name)) continue;
+    const std::string variable = variable_of(spec);
+    const char* text = std::getenv(variable.c_str());
+    if (text == nullptr || *text == '\0') continue;
+    if (const Result<void> valid = check(spec.kind, text); !valid) {
+      return Error{ErrorCode::kUsage, fmt::format("{}: {}", variable, valid.error().message),
+                   valid.error().remedy};
+    }
+    values.set(spec.name, text);
+  }
+  return {};
+}
+
 std::string options_markdown() {
   std::string out =
       "# Options\n\n"
@@ -196,14 +243,19 @@ std::string options_markdown() {
       "`$XDG_CONFIG_HOME/hypermile/config.toml` where that exists. Keys at the top of the file "
       "hold for\n"
       "every command that has the option, keys in a table named for a command for that command "
-      "alone;\n"
-      "the command line wins over both.\n\n"
+      "alone.\n"
+      "Most can stand in the environment as well, as `HYPERMILE_MAX_SLOWDOWN` for "
+      "`--max-slowdown` (flags are\n"
+      "`true` or `false`). The command line wins over the environment, and that over the file; "
+      "whoever gives a\n"
+      "value that makes no sense is told where it came from.\n\n"
       "```toml\nseed = 7\n\n[evaluate]\nmax-slowdown = \"2%\"\n```\n\n"
       "| option | commands | default | meaning |\n| --- | --- | --- | --- |\n";
   for (const OptionSpec& spec : kTable) {
-    out += fmt::format("| `--{}{}{}` | {} | {} | {} |\n", spec.name, spec.value.empty() ? "" : " ",
-                       spec.value, spec.commands,
-                       spec.fallback.empty() ? "" : fmt::format("`{}`", spec.fallback), spec.help);
+    out += fmt::format(
+        "| `--{}{}{}` | {} | {} | {} |\n", spec.name, spec.value.empty() ? "" : " ", spec.value,
+        spec.commands, spec.fallback.empty() ? "" : fmt::format("`{}`", spec.fallback),
+        fmt::format("{}{}", spec.help, spec.in_environment ? "" : " (not in the environment)"));
   }
   return out;
 }

@@ -24,6 +24,9 @@ struct OptionSpec {
   std::string_view fallback;  // what holds when it is not given; "" where nothing does
   std::string_view commands;  // separated by blanks
   std::string_view help;
+  // Also taken from $HYPERMILE_NAME. Not where that variable means something else, nor where an
+  // option that was forgotten in an environment would do harm.
+  bool in_environment = true;
 };
 
 std::span<const OptionSpec> option_table();
@@ -33,9 +36,9 @@ std::vector<OptionSpec> options_of(std::string_view command);
 // nullopt-like success for valid text, else one line that names the option and what was expected.
 Result<void> validate_option(const OptionSpec& spec, std::string_view text);
 
-// What holds for one call of one command: given on the command line, else in the configuration
-// file, else the table's fallback. Values are validated before they get here; asking for an option
-// that the command does not have is a programming error.
+// What holds for one call of one command: given on the command line, else in the environment, else
+// in the configuration file, else the table's fallback. Values are validated before they get here;
+// asking for an option that the command does not have is a programming error.
 class OptionValues {
  public:
   explicit OptionValues(std::string_view command);
@@ -56,6 +59,13 @@ class OptionValues {
   std::vector<OptionSpec> specs_;
   std::map<std::string, std::string> given_;
 };
+
+// "HYPERMILE_MAX_SLOWDOWN" for "max-slowdown".
+std::string variable_of(const OptionSpec& spec);
+
+// Takes the options of `command` from the environment; an empty variable is none. A broken value is
+// an error that names the variable. Options already given stay.
+Result<void> read_environment(std::string_view command, OptionValues& values);
 
 // Takes the options of `command` from a TOML file: keys at its top hold for every command, those in
 // a table [command] for that one and win. Unknown keys and broken values are errors with file and

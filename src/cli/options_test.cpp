@@ -50,6 +50,50 @@ TEST(OptionValues, SplitListsAtCommas) {
   EXPECT_EQ(values.list("knobs"), (std::vector<std::string>{"sm", "mem"}));
 }
 
+class FromEnvironment : public ::testing::Test {
+ protected:
+  ~FromEnvironment() override {
+    for (const char* name : {"HYPERMILE_MAX_SLOWDOWN", "HYPERMILE_OBSERVE", "HYPERMILE_NVML",
+                             "HYPERMILE_KNOBS", "HYPERMILE_ALL"}) {
+      ::unsetenv(name);
+    }
+  }
+  OptionValues values_{"run"};
+};
+
+TEST_F(FromEnvironment, TakesWhatTheCommandLineLeavesOpen) {
+  ::setenv("HYPERMILE_MAX_SLOWDOWN", "2%", 1);
+  ::setenv("HYPERMILE_OBSERVE", "true", 1);
+  ::setenv("HYPERMILE_KNOBS", "", 1);
+  values_.set("max-slowdown", "3%");
+
+  ASSERT_TRUE(read_environment("run", values_).ok());
+
+  EXPECT_DOUBLE_EQ(values_.number("max-slowdown"), 0.03);
+  EXPECT_TRUE(values_.flag("observe"));
+  EXPECT_FALSE(values_.given("knobs")) << "an empty variable is none";
+}
+
+TEST_F(FromEnvironment, NamesTheVariableOfABrokenValue) {
+  ::setenv("HYPERMILE_MAX_SLOWDOWN", "a lot", 1);
+
+  EXPECT_EQ(read_environment("run", values_).error().line(),
+            "HYPERMILE_MAX_SLOWDOWN: expected a slowdown such as 5%, 0.05 or 1.05, got 'a lot'");
+}
+
+TEST_F(FromEnvironment, LeavesVariablesAloneThatMeanSomethingElse) {
+  ::setenv("HYPERMILE_NVML", "/usr/lib/libnvidia-ml.so.1", 1);
+  ::setenv("HYPERMILE_ALL", "true", 1);
+  OptionValues detect("detect");
+  OptionValues reset("reset");
+
+  ASSERT_TRUE(read_environment("detect", detect).ok());
+  ASSERT_TRUE(read_environment("reset", reset).ok());
+
+  EXPECT_FALSE(detect.given("nvml"));
+  EXPECT_FALSE(reset.flag("all")) << "too much to happen by a forgotten variable";
+}
+
 class Config : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }

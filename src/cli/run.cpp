@@ -1,49 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile run --observe -- CMD`: starts the job as the shell would, watches it from beside, and
-// at its end says what an iteration took and cost. Changes nothing on any GPU. The job's exit code,
-// signals, terminal and output are its own; whatever is missing on our side (library, driver, GPU)
-// is said in one line and the job runs all the same.
-#include <fmt/format.h>
+// `hypermile run -- CMD`: starts the job as the shell would, watches it from beside, moves its GPUs
+// to the Setting of least energy within the slowdown allowed, and at its end says what an iteration
+// took and cost. With --observe it changes nothing. The job's exit code, signals, terminal and
+// output are its own; whatever is missing on our side (library, driver, GPU, rights) is said in one
+// line and the job runs all the same.
 #include <unistd.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "cli/command.h"
-#include "cli/live_line.h"
-#include "cli/run_gpus.h"
+#include "cli/dry_run.h"
+#include "cli/job_report.h"
 #include "cli/stop_signals.h"
+#include "cli/watch_job.h"
 #include "job/injection.h"
 #include "job/job.h"
 #include "job/job_cupti.h"
 #include "job/job_watch.h"
-#include "observe/session.h"
-#include "record/environment.h"
 
 namespace hypermile {
 namespace {
 
-Error usage(std::string message, std::string remedy) {
-  return Error{ErrorCode::kUsage, std::move(message), std::move(remedy)};
-}
-
 class Run {
  public:
   Run(const CommandArguments& arguments, CommandContext& context)
-      : options_(arguments.options), command_(arguments.positional), context_(context) {}
+      : options_(arguments.options),
+        command_(arguments.positional),
+        context_(context),
+        report_(options_, context) {}
 
   Result<void> run() {
-    RETURN_IF_ERROR(check());
+    if (command_.empty()) {
+      return Error{ErrorCode::kUsage, "no command was given",
+                   "put it after --: hypermile run -- python train.py"};
+    }
+    ASSIGN_OR_RETURN(const ControlChoice choice, read_control_choice(options_));
     ASSIGN_OR_RETURN(const std::optional<JobUser> user, find_user());
-    if (options_.given("log")) RETURN_IF_ERROR(open_log());
     JobCommand job;
     job.arguments = command_;
     job.user = user;
     job.environment = Environment::from(environ);
     if (user) become(*user, job.environment);
+    if (options_.flag("dry-run")) {
+      return print_dry_run({command_, user ? user->name : ""}, choice, options_, job.environment,
+                           context_);
+    }
+    RETURN_IF_ERROR(report_.open_log(typed()));
     std::optional<RingFolder> folder = prepare(user, job.environment);
+    ClockAccess access;
+    if (folder && !choice.observe) access = open_clock_access(somebody_can_answer());
+    if (context_.stop.stop_requested()) {
+      return Error{ErrorCode::kUsage, "interrupted before the job was started"};
+    }
+    return start_and_watch(job, folder, choice, std::move(access));
+  }
+
+ private:
+  static Result<std::optional<JobUser>> find_user() {
+    return invoking_user(::geteuid(), Environment::from(environ));
+  }
+
+  std::vector<std::string> typed() const {
+    std::vector<std::string> words = {"hypermile", "run"};
+    if (options_.flag("observe")) words.emplace_back("--observe");
+    words.emplace_back("--");
+    words.insert(words.end(), command_.begin(), command_.end());
+    return words;
+  }
+
+  Result<void> start_and_watch(JobCommand& job, std::optional<RingFolder>& folder,
+                               const ControlChoice& choice, ClockAccess access) {
     // From here on signals are the job's.
     job.signals =
         context_.signals != nullptr ? context_.signals->hand_over() : SignalState::current();
@@ -55,37 +80,16 @@ class Run {
       return started.error();
     }
     JobWatch watch(*started, signals);
-    RunSummary summary = folder ? observe(*folder, watch, job.environment) : RunSummary();
-    summary.command = command_;
-    summary.end = watch.wait();
-    summary.duration = context_.clock.now() - begin;
-    context_.job_end = summary.end;
-    return report(summary);
-  }
-
- private:
-  Result<void> check() const {
-    if (command_.empty()) {
-      return usage("no command was given",
-                   "put it after --: hypermile run --observe -- python train.py");
+    JobOutcome outcome;
+    if (folder) {
+      const JobToWatch watched{*folder, job.environment, watch.ended(), "hypermile run"};
+      outcome = watch_job(watched, choice, std::move(access), options_, context_, report_);
     }
-    if (!options_.flag("observe")) {
-      return usage("run can only observe so far: it does not change clocks yet",
-                   "add --observe: hypermile run --observe -- " + command_.front());
-    }
-    return {};
-  }
-
-  static Result<std::optional<JobUser>> find_user() {
-    return invoking_user(::geteuid(), Environment::from(environ));
-  }
-
-  Result<void> open_log() {
-    ASSIGN_OR_RETURN(auto sink, open_log_file(options_.text("log")));
-    log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
-    std::vector<std::string> typed = {"hypermile", "run", "--observe", "--"};
-    typed.insert(typed.end(), command_.begin(), command_.end());
-    append(describe_run(context_.clock, std::move(typed), {}));
+    outcome.summary.command = command_;
+    outcome.summary.end = watch.wait();
+    outcome.summary.duration = context_.clock.now() - begin;
+    context_.job_end = outcome.summary.end;
+    report_.finish(outcome, "the job ended");
     return {};
   }
 
@@ -93,7 +97,7 @@ class Run {
   std::optional<RingFolder> prepare(const std::optional<JobUser>& user, Environment& environment) {
     Result<RingFolder> folder = make_ring_folder(user);
     if (!folder) {
-      say(folder.error().line() + "; the job runs unobserved");
+      report_.say(folder.error().line() + "; the job runs unobserved");
       return std::nullopt;
     }
     Injection injection;
@@ -104,9 +108,9 @@ class Run {
     if (library) {
       injection.library = *library;
     } else {
-      say(library.error().line() + "; only ticks can be heard");
+      report_.say(library.error().line() + "; only ticks can be heard");
     }
-    for (const std::string& note : inject(injection, environment)) say(note);
+    for (const std::string& note : inject(injection, environment)) report_.say(note);
     return std::move(folder).value();
   }
 
@@ -115,70 +119,10 @@ class Run {
     return user ? RingFolder::make_for(user->uid, user->gid) : RingFolder::make();
   }
 
-  RunSummary observe(RingFolder& folder, JobWatch& watch, const Environment& environment) {
-    RunGpus gpus(options_, environment, context_.clock);
-    LiveLine live(context_, options_.flag("quiet"), options_.flag("live"));
-    SessionParts parts{.clock = context_.clock,
-                       .folder = folder,
-                       .open_gpu = gpus.opener(),
-                       .visible_devices = gpus.visible_devices(),
-                       .log = log_.get(),
-                       .warn =
-                           [this, &live](const std::string& line) {
-                             live.clear();
-                             say(line);
-                           },
-                       .show = live.wanted() ? live.shower() : nullptr};
-    SessionOptions session_options;
-    session_options.only_gpu = gpus.only();
-    Session session(std::move(parts), session_options);
-    session.run(watch.ended());
-    live.clear();
-    return session.summary();
-  }
-
-  Result<void> report(const RunSummary& summary) {
-    append(RunEnd{summary.end.exit_code(), "the job ended", totals(summary)});
-    const nlohmann::json document = to_json(summary);
-    if (options_.given("summary")) {
-      std::ofstream file(options_.text("summary"));
-      file << document.dump(1) << "\n";
-      if (!file.flush()) say(options_.text("summary") + ": cannot be written");
-    }
-    if (options_.flag("json")) {
-      context_.out << document.dump() << std::endl;
-    } else if (!options_.flag("quiet")) {
-      context_.err << to_text(summary) << std::flush;
-    }
-    return {};
-  }
-
-  static std::map<std::string, double> totals(const RunSummary& summary) {
-    std::map<std::string, double> totals = {{"seconds", summary.duration.value()}};
-    for (const GpuReport& gpu : summary.gpus) {
-      if (gpu.energy) totals["joules"] += gpu.energy->value();
-    }
-    if (!summary.processes.empty()) {
-      for (const PhaseReport& phase : summary.processes.front().phases) {
-        totals["iterations"] += phase.iterations;
-      }
-    }
-    return totals;
-  }
-
-  void append(EventBody body) {
-    if (!log_) return;
-    if (const Result<void> written = log_->append(std::move(body)); !written) {
-      say(written.error().line());
-    }
-  }
-
-  void say(const std::string& line) { context_.err << "hypermile: " << line << std::endl; }
-
   const OptionValues& options_;
   const std::vector<std::string>& command_;
   CommandContext& context_;
-  std::unique_ptr<EventLog> log_;
+  JobReport report_;
 };
 
 Result<void> run_run(const CommandArguments& arguments, CommandContext& context) {
@@ -189,14 +133,15 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
 
 const Command kRunCommand = {
     "run",
-    "run a job and watch it: time and joules per iteration, phases",
+    "run a job at the clocks that cost it least energy within a slowdown you choose",
     "",
-    "  hypermile run --observe -- python train.py       changes nothing; a summary on stderr at "
-    "the end\n"
-    "  hypermile run --observe --log run.jsonl --summary run.json -- python train.py\n"
+    "  hypermile run -- python train.py                 at most 5 % slower; a summary at the end\n"
+    "  hypermile run --max-slowdown 2% --log run.jsonl -- python train.py\n"
+    "  hypermile run --dry-run -- python train.py       what would be done, with which rights\n"
+    "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
+    "  hypermile run --observe -- python train.py       changes nothing\n"
     "  hypermile run --observe --nvtx-step step -- python train.py     iterations are NVTX ranges\n"
-    "  hypermile run --observe --json --quiet -- ./train > log         the last line of log is "
-    "JSON\n",
+    "  hypermile run --json --quiet -- ./train > log    the last line of log is JSON\n",
     run_run,
     /*runs_command=*/true,
 };

@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/judging_options.h"
+#include "cli/simulate_joint.h"
 #include "cli/simulate_output.h"
 #include "cli/simulate_realtime.h"
 #include "gpu/gpu_name.h"
@@ -99,6 +100,7 @@ Result<void> run_simulate(const CommandArguments& arguments, CommandContext& con
   if (wants_stand_in(values)) return use_stand_in(values, context);
   ASSIGN_OR_RETURN(const std::vector<SimulatedJob> jobs, read_jobs(values, context.clock));
   std::vector<std::string> policies = read_policies(values);
+  if (values.given("gpus")) return simulate_joint(jobs, policies, values, context);
   // A person reads the others against the default.
   if (!values.flag("json") && std::ranges::find(policies, "default") == policies.end()) {
     policies.insert(policies.begin(), "default");
@@ -128,7 +130,9 @@ const Command kSimulateCommand = {
     "  hypermile simulate --gpu sim:rtx3080ti --workload resnet50 --policy hypermile,gpoeo,oracle\n"
     "  hypermile simulate --gpu sim:h200 --workload bert_base --max-slowdown 2% --log run.jsonl\n"
     "  hypermile simulate --workload all --policy hypermile --effects 2 --json\n"
+    "  hypermile simulate --gpus 4 --imbalance 10% --workload gpt2      one job on four cards\n"
     "  hypermile simulate --realtime --seconds 30s --gpu 0    a job on the NVML stand-in\n"
+    "  hypermile simulate --realtime --ranks 4 --seconds 30s  a job on four of its GPUs\n"
     "  hypermile simulate --status --json                    what the stand-in is set to\n",
     run_simulate,
 };

@@ -13,7 +13,7 @@
 namespace hypermile {
 namespace {
 
-std::string with_error(const Estimate& estimate, double scale, int digits) {
+std::string with_error(const WeighedMean& estimate, double scale, int digits) {
   const std::string mean = fmt::format("{:.{}f}", estimate.mean * scale, digits);
   if (!estimate.error) return mean;
   return fmt::format("{} ± {:.{}f}", mean, *estimate.error * scale, digits);
@@ -39,7 +39,7 @@ std::string verdict(const SimulatedOutcome& o) {
   return o.result.violated_final ? "broken by the kept" : "kept";
 }
 
-nlohmann::json estimate_json(const Estimate& estimate) {
+nlohmann::json estimate_json(const WeighedMean& estimate) {
   nlohmann::json j = {{"mean", estimate.mean}};
   if (estimate.error) j["error"] = *estimate.error;
   return j;
@@ -83,6 +83,7 @@ nlohmann::json to_json(const SimulatedOutcome& o) {
   j["energy_change_pct"] = 100 * energy_change(o);
   j["oracle_setting"] = to_string(o.best);
   j["oracle_slowdown_pct"] = 100 * o.best_slowdown;
+  if (o.settled_s) j["settled_s"] = *o.settled_s;
   j["windows"] = o.windows;
   j["throttled_windows"] = o.throttled_windows;
   j["unusable_windows"] = o.unusable_windows;

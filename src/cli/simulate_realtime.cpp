@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/parse.h"
+#include "cli/simulate_ranks.h"
 #include "cli/simulated_launches.h"
 #include "nvmlsim/machine.h"
 #include "sim/workload.h"
@@ -49,6 +50,7 @@ class RealtimeJob {
         options_(options),
         context_(context),
         start_s_(machine.now_s()),
+        start_(context.clock.now()),
         launches_(gpu, context.clock.now()) {}
 
   Result<void> run() {
@@ -64,7 +66,9 @@ class RealtimeJob {
 
  private:
   Result<void> begin() {
-    RETURN_IF_ERROR(machine_.start_job(gpu_, {workload_.load, kJobMemory}));
+    RETURN_IF_ERROR(
+        machine_.start_job(gpu_, {workload_.load, kJobMemory, options_.group, options_.ranks,
+                                  static_cast<std::uint64_t>(finished_before_)}));
     ASSIGN_OR_RETURN(const GpuView view, machine_.beat(gpu_));
     energy_before_j_ = view.now.totals.energy_j;
     return {};
@@ -73,7 +77,8 @@ class RealtimeJob {
   Result<void> look() {
     const Result<GpuView> view = machine_.beat(gpu_);
     if (!view && view.error().code == ErrorCode::kNotFound) {
-      finished_before_ = iterations_;
+      // A rank goes back to the start of its iteration: the others wait for a whole one.
+      finished_before_ = options_.group != 0 ? std::floor(iterations_) : iterations_;
       energy_j_before_ = energy_j_;
       return begin();
     }
@@ -81,7 +86,9 @@ class RealtimeJob {
     elapsed_s_ = view->time_s - start_s_;
     iterations_ = finished_before_ + view->now.iterations;
     energy_j_ = energy_j_before_ + view->now.totals.energy_j - energy_before_j_;
-    launches_.advance(context_.clock.now(), iterations_);
+    // As the machine's time says, not when this process came to read it: on a busy computer that is
+    // milliseconds later, and iterations would seem to scatter.
+    launches_.advance(start_ + Seconds(elapsed_s_ / machine_.speed()), iterations_);
     if (options_.ticks) print_ticks();
     return {};
   }
@@ -137,6 +144,7 @@ class RealtimeJob {
   const RealtimeJobOptions& options_;
   CommandContext& context_;
   double start_s_;
+  Instant start_;  // the same on the clock
   double elapsed_s_ = 0;
   double iterations_ = 0, finished_before_ = 0;
   double energy_j_ = 0, energy_j_before_ = 0, energy_before_j_ = 0;
@@ -202,7 +210,9 @@ bool wants_stand_in(const OptionValues& values) {
 
 Result<void> use_stand_in(const OptionValues& values, CommandContext& context) {
   if (values.flag("status")) return print_status(values.flag("json"), context);
+  if (values.given("ranks")) return run_ranks(values, context);
   RealtimeJobOptions options;
+  RETURN_IF_ERROR(join_group(options));
   options.workload = values.text("workload");
   options.ticks = values.flag("ticks");
   options.json = values.flag("json");

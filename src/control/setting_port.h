@@ -35,7 +35,7 @@ class SettingPort {
  public:
   virtual ~SettingPort() = default;
 
-  // Once, with every GPU of the job.
+  // With every GPU of the job: once, and again after kLost to try for it anew.
   virtual void claim(const std::vector<GpuUuid>& gpus) = 0;
   virtual PortState state() const = 0;
   virtual std::optional<Error> problem() const = 0;

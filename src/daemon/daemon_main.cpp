@@ -17,12 +17,11 @@ namespace {
 constexpr const char* kHelp =
     "hypermiled: holds leases on GPU clocks and gives the GPUs back, whatever dies\n\n"
     "usage: hypermiled [--config F.toml] [--socket PATH] [--state FOLDER]\n"
-    "       hypermiled --guardian [--gpu UUID]...    (started by hypermile itself)\n\n"
+    "       hypermiled --guardian                    (started by hypermile itself)\n\n"
     "  --config F.toml   allow-list, baseline, limits (default /etc/hypermile/hypermiled.toml)\n"
     "  --socket PATH     where clients find it (default /run/hypermile/hypermiled.sock)\n"
     "  --state FOLDER    where it keeps its journals (default /run/hypermile/state)\n"
     "  --guardian        serve the one client on standard input, restore when it is gone, end\n"
-    "  --gpu UUID        a GPU the guardian is for\n"
     "  --help, --version\n\n"
     "See docs/administration.md.\n";
 
@@ -41,21 +40,18 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
       options.guardian = true;
       continue;
     }
-    const bool known =
-        name == "--config" || name == "--socket" || name == "--state" || name == "--gpu";
-    if (!known) return usage(fmt::format("unknown option '{}'", name));
+    if (name != "--config" && name != "--socket" && name != "--state")
+      return usage(fmt::format("unknown option '{}'", name));
     if (i + 1 == arguments.size() || arguments[i + 1].empty())
       return usage(name + " needs a value");
     const std::string& value = arguments[++i];
     if (name == "--config") options.config = value;
     if (name == "--socket") options.socket = value;
     if (name == "--state") options.state = value;
-    if (name == "--gpu") options.gpus.emplace_back(value);
-    if (name != "--gpu") paths = true;
+    paths = true;
   }
   // Who may run a guardian through sudo shall not choose where root writes.
-  if (options.guardian && paths) return usage("a guardian takes no option but --gpu");
-  if (!options.guardian && !options.gpus.empty()) return usage("--gpu is for a guardian");
+  if (options.guardian && paths) return usage("a guardian takes no other option");
   return options;
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "daemon/event_loop.h"
+#include "daemon/first_acquire.h"
 #include "daemon/kept_gpus.h"
 #include "daemon/notify.h"
 #include "daemon/server.h"
@@ -68,20 +69,44 @@ class DaemonProcess {
   Result<void> run() {
     RETURN_IF_ERROR(loop_->watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { on_signal(); }));
     if (!options_.guardian) RETURN_IF_ERROR(server_.listen(options_.socket));
-    const DaemonConfig config = service_.config();
-    starter_ = std::jthread([this, config](const std::stop_token& stop) { start(config, stop); });
+    if (options_.guardian) {
+      await_owner();
+    } else {
+      start_on_a_thread({});
+    }
     loop_->run();
     return {};
   }
 
  private:
+  // A guardian is started before its job, and learns its GPUs from its owner. What others left is
+  // given back meanwhile, as at every start.
+  void await_owner() {
+    orphans_ = std::jthread([this, config = service_.config()](const std::stop_token&) {
+      restore_orphans(keep_options(config, {}), *files_, clock_, log_);
+    });
+    await_first_acquire(*loop_, clock_, STDIN_FILENO, [this](Result<std::vector<GpuUuid>> gpus) {
+      if (!gpus) return stop();
+      start_on_a_thread(std::move(gpus).value());
+    });
+  }
+
+  // No GPUs: all there are.
+  void start_on_a_thread(std::vector<GpuUuid> gpus) {
+    starter_ =
+        std::jthread([this, config = service_.config(), gpus = std::move(gpus)](
+                         const std::stop_token& stop) { start(keep_options(config, gpus), stop); });
+  }
+
+  KeepOptions keep_options(const DaemonConfig& config, const std::vector<GpuUuid>& gpus) const {
+    return {options_.state,
+            fmt::format("{} (pid {})", options_.guardian ? "a guardian" : "hypermiled", ::getpid()),
+            {gpus.begin(), gpus.end()},
+            &config};
+  }
+
   // On a thread of its own: a driver that is not there yet, or hangs, holds up nobody who asks.
-  void start(const DaemonConfig& config, const std::stop_token& stop) {
-    KeepOptions keep{
-        options_.state,
-        fmt::format("{} (pid {})", options_.guardian ? "a guardian" : "hypermiled", ::getpid()),
-        {options_.gpus.begin(), options_.gpus.end()},
-        &config};
+  void start(const KeepOptions& keep, const std::stop_token& stop) {
     const auto to_loop = loop_->poster();
     for (Seconds pause = kFirstRetry; !stop.stop_requested();
          pause = std::min(pause * 2, kLongestRetry)) {
@@ -92,7 +117,6 @@ class DaemonProcess {
       if (found || options_.guardian) break;
       clock_.sleep_for(pause, stop);
     }
-    if (options_.guardian) restore_orphans(keep, *files_, clock_, log_);
   }
 
   void on_gpus(Result<KeptGpus>& kept) {
@@ -187,7 +211,7 @@ class DaemonProcess {
   ServiceManager manager_;
   bool stopping_ = false;
   int asked_to_stop_ = 0;  // by a signal; that the owner is gone asks for nothing
-  std::jthread starter_;
+  std::jthread orphans_, starter_;
 };
 
 }  // namespace

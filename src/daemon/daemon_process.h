@@ -15,10 +15,10 @@ namespace hypermile {
 
 struct DaemonOptions {
   std::string config = "/etc/hypermile/hypermiled.toml";
-  std::string socket;              // where to serve; default_socket_path()
-  std::string state;               // folder of the journals; default_state_folder()
-  bool guardian = false;           // serve the one client on descriptor 0
-  std::vector<GpuUuid> gpus = {};  // a guardian's
+  std::string socket;  // where to serve; default_socket_path()
+  std::string state;   // folder of the journals; default_state_folder()
+  // Serve the one client on descriptor 0, and keep the GPUs that it first asks for.
+  bool guardian = false;
 };
 
 // $HYPERMILE_STATE, else /run/hypermile/state: what it protects does not outlast a boot either.

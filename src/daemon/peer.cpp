@@ -9,10 +9,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "base/proc_file.h"
 #include "gpu/nvml/process_permission.h"
 
 namespace hypermile {
@@ -74,10 +73,7 @@ Result<Descriptor> open_process_handle(int socket, const Peer& peer) {
 
 bool is_privileged(const Peer& peer, const Descriptor& process) {
   if (peer.uid != 0 || peer.pid <= 0 || !process) return false;
-  const auto text = [&](const char* name) {
-    std::ifstream file(fmt::format("/proc/{}/{}", peer.pid, name));
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
+  const auto text = [&](const char* name) { return read_proc_file(peer.pid, name).value_or(""); };
   const bool admin =
       has_admin_capability(text("status")) && in_initial_user_namespace(text("uid_map"));
   pollfd watched{process.get(), POLLIN, 0};

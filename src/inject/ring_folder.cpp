@@ -54,7 +54,8 @@ RingFolder::RingFolder(RingFolder&& other) noexcept
       seen_change_(other.seen_change_),
       settled_(other.settled_),
       rings_(std::move(other.rings_)),
-      refused_(std::move(other.refused_)) {}
+      refused_(std::move(other.refused_)),
+      left_(std::move(other.left_)) {}
 
 RingFolder::~RingFolder() {
   if (!ours_) return;
@@ -109,7 +110,8 @@ Result<RingFolder> RingFolder::open(const std::string& path) {
 bool RingFolder::known(const std::string& name) const {
   return std::any_of(rings_.begin(), rings_.end(),
                      [&](const auto& ring) { return ring->file_name() == name; }) ||
-         std::find(refused_.begin(), refused_.end(), name) != refused_.end();
+         std::find(refused_.begin(), refused_.end(), name) != refused_.end() ||
+         std::find(left_.begin(), left_.end(), name) != left_.end();
 }
 
 std::vector<RingReader*> RingFolder::discover() {
@@ -125,7 +127,7 @@ std::vector<RingReader*> RingFolder::discover() {
   for_each_name(folder_.get(), [&](const std::string& name) {
     if (rings_.size() >= kMostRings || refused_.size() >= kMostRings) return false;
     if (!name.ends_with(kRingSuffix) || known(name)) return true;
-    auto ring = RingReader::open(folder_.get(), name, owner_);
+    auto ring = RingReader::open(folder_.get(), name, owner_, !ours_);
     if (ring) {
       rings_.push_back(std::make_unique<RingReader>(std::move(*ring)));
       found.push_back(rings_.back().get());
@@ -141,7 +143,11 @@ void RingFolder::forget(const RingReader* ring) {
   const auto at = std::find_if(rings_.begin(), rings_.end(),
                                [&](const auto& held) { return held.get() == ring; });
   if (at == rings_.end()) return;
-  ::unlinkat(folder_.get(), (*at)->file_name().c_str(), 0);
+  if (ours_) {
+    ::unlinkat(folder_.get(), (*at)->file_name().c_str(), 0);
+  } else {
+    left_.push_back((*at)->file_name());
+  }
   rings_.erase(at);
 }
 

@@ -25,7 +25,8 @@ class RingFolder {
   static Result<RingFolder> make();
   // The same for a job of another user, who will write the rings; only root can.
   static Result<RingFolder> make_for(uid_t owner, gid_t group);
-  // A folder that somebody else made and will remove, as of a job to attach to.
+  // A folder that somebody else made and will remove, as of a job to attach to. Nothing is removed
+  // from it here, because its maker may not have read it yet.
   static Result<RingFolder> open(const std::string& path);
 
   RingFolder(RingFolder&& other) noexcept;
@@ -41,7 +42,8 @@ class RingFolder {
   // forget().
   std::vector<RingReader*> discover();
 
-  // Of a process that has ended and whose ring was drained: closes it and removes its file.
+  // Of a process that has ended and whose ring was drained: closes it and, in a folder that was
+  // made here, removes its file.
   void forget(const RingReader* ring);
 
   const std::vector<std::unique_ptr<RingReader>>& rings() const { return rings_; }
@@ -62,6 +64,7 @@ class RingFolder {
   bool settled_ = false;  // the last look came long enough after the folder's last change
   std::vector<std::unique_ptr<RingReader>> rings_;
   std::vector<std::string> refused_;
+  std::vector<std::string> left_;  // forgotten, and left to the folder's maker
 };
 
 }  // namespace hypermile

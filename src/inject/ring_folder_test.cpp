@@ -115,5 +115,38 @@ TEST(RingWriter, MakesNoRingWhereThereIsNoFolder) {
   EXPECT_FALSE(writer->open(RingSource::kTicks));
 }
 
+TEST_F(RingFolderTest, SomebodyElsesFolderIsReadFromWhereItIsAndLeftWhole) {
+  for (std::uint64_t i = 0; i < kSlotCount + 100; ++i) launch(i, 1);
+  auto attached = RingFolder::open(folder_->path());
+  ASSERT_TRUE(attached.ok()) << attached.error().line();
+  const auto found = attached->discover();
+  ASSERT_EQ(found.size(), 1U);
+
+  RingBatch batch;
+  ASSERT_TRUE(found.front()->drain(Instant::from_nanoseconds(1'000'000'000), batch).ok());
+
+  EXPECT_EQ(batch.launches.size(), kSlotCount);
+  EXPECT_EQ(batch.lost, 0U) << "what was before us was not lost to us";
+  const std::string file = folder_->path() + "/" + found.front()->file_name();
+  attached->forget(found.front());
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_TRUE(attached->discover().empty()) << "and is not found again";
+}
+
+TEST_F(RingFolderTest, TheFirstReaderDecidesOnEventsUntilItIsGone) {
+  auto attached = RingFolder::open(folder_->path());
+  ASSERT_TRUE(attached.ok());
+  RingReader* second = attached->discover().front();
+  ASSERT_TRUE(reader_->want_events(WantedEvents{17}).ok());
+
+  ASSERT_TRUE(second->want_events(WantedEvents{23}).ok());
+  EXPECT_EQ(writer_->control().kernel, 17U);
+
+  folder_->forget(reader_);
+  ASSERT_TRUE(second->want_events(WantedEvents{23}).ok());
+  EXPECT_EQ(writer_->control().kernel, 23U);
+  EXPECT_EQ(writer_->control().revision, 4U) << "never one that was there before";
+}
+
 }  // namespace
 }  // namespace hypermile

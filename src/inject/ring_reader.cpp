@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ void RingBatch::clear() {
 RingReader::RingReader(FileDescriptor file, std::string file_name)
     : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {}
 
-Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner) {
+Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner, bool late) {
   // Non-blocking, so that a FIFO of that name does not hold us up before it is refused.
   FileDescriptor file(
       ::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -99,7 +100,12 @@ Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t o
   RingHeader header{};
   if (!read_at(file.get(), &header, sizeof header, kHeaderOffset) || !layout_fits(header))
     return no_ring(name, "its header is wrong");
-  return RingReader(std::move(file), name);
+  RingReader reader(std::move(file), name);
+  if (late) {
+    ASSIGN_OR_RETURN(const std::uint64_t head, reader.read_head());
+    reader.next_ = head > kSlotCount ? head - kSlotCount : 0;
+  }
+  return reader;
 }
 
 Result<std::uint64_t> RingReader::read_head() const {
@@ -243,7 +249,19 @@ std::optional<std::string> RingReader::name(std::uint32_t id) {
   return names_[id];
 }
 
+// The lock lies on the file that this reader opened, and goes with it.
+bool RingReader::take_control() {
+  if (control_revision_) return true;
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  // Revisions only rise: an earlier reader's last one must not be taken for ours.
+  std::uint64_t revision = 0;
+  if (!read_at(file_.get(), &revision, sizeof revision, kControlOffset)) return false;
+  control_revision_ = revision + (revision & 1U);
+  return true;
+}
+
 Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) {
+  if (!take_control()) return {};
   RingControl control{};
   control.previous = kNoName;
   if (wanted) {
@@ -254,13 +272,14 @@ Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) 
     control.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(spacing));
   }
   // Odd, then the rest, then even: a launch in between sees that it must not look yet.
-  const std::uint64_t odd = control_revision_ + 1;
-  control_revision_ += 2;
+  const std::uint64_t odd = *control_revision_ + 1;
+  const std::uint64_t even = *control_revision_ + 2;
+  control_revision_ = even;
   control.revision = odd;
   constexpr std::size_t kRevision = sizeof control.revision;
   if (!write_at(file_.get(), &odd, kRevision, kControlOffset) ||
       !write_at(file_.get(), &control, sizeof control, kControlOffset) ||
-      !write_at(file_.get(), &control_revision_, kRevision, kControlOffset))
+      !write_at(file_.get(), &even, kRevision, kControlOffset))
     return Error{ErrorCode::kIo,
                  fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
   return {};

@@ -88,7 +88,10 @@ struct WantedEvents {
 class RingReader {
  public:
   // `folder` is a descriptor of the folder, `name` a file in it that must belong to `owner`.
-  static Result<RingReader> open(int folder, const std::string& name, uid_t owner);
+  // Records that were overwritten before count as lost, unless `late`: whoever comes to a job that
+  // has long been running has missed nothing that was meant for it.
+  static Result<RingReader> open(int folder, const std::string& name, uid_t owner,
+                                 bool late = false);
 
   // Appends what came since the last drain. `now` is the present on CLOCK_MONOTONIC; records from
   // beyond it are impossible. Fails when the file is no ring any more; the reader is then useless.
@@ -98,6 +101,8 @@ class RingReader {
   Result<RingInfo> info() const;
   // Of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if it is not there.
   std::optional<std::string> name(std::uint32_t id);
+  // Any number of readers may read a ring. The first that wants events decides where they are,
+  // until it lets go of the ring; another reader's wishes come to nothing, and it sees the first's.
   Result<void> want_events(const std::optional<WantedEvents>& wanted);
 
   const std::string& file_name() const { return file_name_; }
@@ -111,6 +116,7 @@ class RingReader {
   bool take_block(Instant now, std::uint64_t head, RingBatch& batch, Result<void>& outcome);
   bool take_slot(const RingSlot& slot, Instant now, std::uint64_t head, RingBatch& batch);
   bool accept(const RingSlot& slot, Instant now, RingBatch& batch);
+  bool take_control();
 
   FileDescriptor file_;
   std::string file_name_;
@@ -118,7 +124,7 @@ class RingReader {
   std::optional<Instant> waiting_since_;  // for that record's writer to finish
   std::uint64_t lost_ = 0;
   std::uint64_t damaged_ = 0;
-  std::uint64_t control_revision_ = 0;
+  std::optional<std::uint64_t> control_revision_;  // once this reader decides on events
   std::vector<RingSlot> block_;
   std::vector<std::string> names_;
 };

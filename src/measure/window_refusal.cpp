@@ -22,6 +22,8 @@ constexpr double kPauseFactor = 8;  // against the median interval
 constexpr double kPauseShare = 0.05;
 constexpr std::size_t kFewPauses = 2;
 
+constexpr std::string_view kNotReached = "clock not reached";
+
 class Mean {
  public:
   void add(double value) {
@@ -43,7 +45,7 @@ std::optional<Mhz> clock_of(const Mean& mean) {
 }
 
 std::string not_reached(const char* knob, Mhz asked, Mhz seen) {
-  return fmt::format("{} clock not reached: asked for {:.0f} MHz, saw {:.0f}", knob, asked.value(),
+  return fmt::format("{} {}: asked for {:.0f} MHz, saw {:.0f}", knob, kNotReached, asked.value(),
                      seen.value());
 }
 
@@ -98,6 +100,10 @@ std::string sensors_object(const Setting& setting, const WindowSensors& sensors)
                        *sensors.idle_share * 100);
   }
   return clock_object(setting, sensors);
+}
+
+bool setting_is_to_blame(std::string_view unusable) {
+  return unusable.find(kNotReached) != std::string_view::npos;
 }
 
 std::string pause_objects(std::span<const double> intervals_s) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/gpu.h"
@@ -31,6 +32,10 @@ WindowSensors summarize(std::span<const Sample> samples);
 std::string sensors_object(const Setting& setting, const WindowSensors& sensors);
 // Likewise, against a card that was held back by heat or by its hardware.
 std::string held_back(const WindowSensors& sensors);
+
+// Whether a Window is unusable because of what its Setting does on this card, rather than of what
+// happened to the job meanwhile: then taking it again would not help.
+bool setting_is_to_blame(std::string_view unusable);
 
 // Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
 // make it unlike the others; pauses that come all the time are how the job runs.

@@ -5,19 +5,17 @@
 
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
+
+#include "base/proc_file.h"
 
 namespace hypermile {
 namespace {
 
 // nullopt: /proc does not show it.
 std::optional<std::string> read_stat(std::int32_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_proc_file(pid, "stat");
 }
 
 }  // namespace

@@ -41,11 +41,14 @@ class GpuWatch {
 
   const DeviceName& name() const { return name_; }
   bool opened() const { return sampler_ != nullptr; }
-  const GpuIdentity& identity() const { return gpu_->identity(); }  // once opened
-  Gpu& gpu() { return *gpu_; }                                      // likewise
+  const GpuIdentity& identity() const { return gpu_->identity(); }           // once opened
+  const Capabilities& capabilities() const { return gpu_->capabilities(); }  // likewise
+  Gpu& gpu() { return *gpu_; }                                               // likewise
   // Readings of the last seconds.
   const std::deque<SamplerReading>& recent() const { return recent_; }
   const std::optional<Error>& problem() const { return problem_; }  // the last one
+  // The last read failed: it is tried again after a pause.
+  bool failing() const { return try_again_.has_value(); }
 
   // From the first reading of the energy counter to the last.
   std::optional<Joules> energy() const;

@@ -98,7 +98,10 @@ void ProcessProgress::drain(Source& source, Instant now) {
     if (Result<RingInfo> info = source.ring->info()) info_ = std::move(info).value();
   }
   gpu_times_ += batch_.gpu_times.size();
-  for (const GpuTime& time : batch_.gpu_times) queue_.add(time, now);
+  for (const GpuTime& time : batch_.gpu_times) {
+    queue_.add(time, now);
+    note_device(time.device);
+  }
 }
 
 void ProcessProgress::seen(Instant time) {
@@ -123,9 +126,13 @@ void ProcessProgress::take_launches(const RingBatch& batch) {
 
 void ProcessProgress::take_notices(const RingBatch& batch) {
   for (const RingNotice& notice : batch.notices) {
-    if (notice.kind != RecordKind::kContext) continue;
-    if (std::ranges::count(devices_, notice.value) == 0) devices_.push_back(notice.value);
+    if (notice.kind == RecordKind::kContext) note_device(notice.value);
   }
+}
+
+// The record of a context is long overwritten when somebody attaches; its times tell as well.
+void ProcessProgress::note_device(std::uint32_t device) {
+  if (std::ranges::count(devices_, device) == 0) devices_.push_back(device);
 }
 
 void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
@@ -194,6 +201,21 @@ const PhaseProgress* ProcessProgress::phase_in_force() const {
   if (!phase_in_force_) return nullptr;
   const auto found = std::ranges::find(phases_, *phase_in_force_, &PhaseProgress::phase);
   return found != phases_.end() ? &*found : nullptr;
+}
+
+std::vector<ProcessProgress::NamedKernel> ProcessProgress::kernel_mix(std::uint32_t number) const {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr) return {};
+  if (source_ != ProgressSource::kLaunches) {
+    const std::optional<Pattern> pattern = detector_.pattern();
+    if (!pattern) return {};
+    number = pattern->phase;
+  }
+  std::vector<NamedKernel> mix;
+  for (const KernelShare& share : detector_.kernel_mix(number)) {
+    if (auto name = ring->name(share.kernel)) mix.push_back({std::move(*name), share.count});
+  }
+  return mix;
 }
 
 void ProcessProgress::set_levels(PhaseProgress& into, const Pattern& pattern) {

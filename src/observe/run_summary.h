@@ -69,11 +69,13 @@ struct GpuReport {
 
 struct RunSummary {
   std::vector<std::string> command;
-  JobEnd end;
+  std::string attached;  // what was watched, where the job is not ours: "process 42 (python)"
+  JobEnd end;            // of a job of ours
   Seconds duration;
   std::vector<GpuReport> gpus;
   std::vector<ProcessReport> processes;  // the main one first
-  std::vector<std::string> notes;        // one line each
+  bool clocks_moved = false;       // a Controller was at work: means are over all of its Settings
+  std::vector<std::string> notes;  // one line each
 };
 
 RunSummary summarize(const JobProgress& progress, const WindowBook& book,

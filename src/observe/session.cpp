@@ -12,6 +12,7 @@ namespace {
 constexpr Seconds kLookForStrangers = Seconds(2);
 constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
+constexpr Seconds kThrottleOver = Seconds(1);
 
 std::string_view status_text(RingStatus status) {
   switch (status) {
@@ -36,9 +37,9 @@ std::string_view status_text(RingStatus status) {
 }  // namespace
 
 Session::Session(SessionParts parts, const SessionOptions& options)
-    : parts_(std::move(parts)),
-      options_(options),
-      progress_(parts_.folder, *this, options.delays) {}
+    : parts_(std::move(parts)), options_(options), progress_(parts_.folder, *this, options.delays) {
+  if (parts_.follower != nullptr) parts_.follower->start(*this);
+}
 
 Session::~Session() = default;
 
@@ -49,6 +50,8 @@ void Session::run(const std::stop_token& ended) {
     finish();
   } catch (const std::exception& problem) {
     complain(fmt::format("observing stopped: {}; the job goes on", problem.what()));
+    // GPUs are given back whatever happened.
+    if (parts_.follower != nullptr) parts_.follower->finish(parts_.clock.now());
   }
 }
 
@@ -64,23 +67,29 @@ Instant Session::step() {
   }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
+  if (parts_.follower != nullptr) next = std::min(next, std::max(parts_.follower->step(now), now));
   return next;
 }
 
 void Session::finish() {
   const Instant now = parts_.clock.now();
   for (const auto& [name, gpu] : gpus_) {
-    if (const auto reading = gpu->poll_last(now)) take(*gpu, *reading);
+    if (const auto reading = gpu->poll_last(now)) pass_on(*gpu, *reading);
   }
   progress_.finish(now);
   follow_processes();
   for (Pair& pair : pairs_) pair.maker->close();
+  if (parts_.follower != nullptr) parts_.follower->finish(now);
 }
 
 RunSummary Session::summary() const {
+  return summarize(progress_, book_, gpus());
+}
+
+std::vector<const GpuWatch*> Session::gpus() const {
   std::vector<const GpuWatch*> gpus;
   for (const auto& [name, gpu] : gpus_) gpus.push_back(gpu.get());
-  return summarize(progress_, book_, gpus);
+  return gpus;
 }
 
 // Which GPUs a process uses it tells itself; one that only ticks is taken to use its first.
@@ -96,16 +105,18 @@ std::vector<DeviceName> Session::devices_of(const ProcessProgress& process) cons
   return names;
 }
 
+void Session::watch_gpu(const DeviceName& name) {
+  std::unique_ptr<GpuWatch>& gpu = gpus_[name];
+  if (gpu) return;
+  gpu = std::make_unique<GpuWatch>(name, parts_.open_gpu, parts_.clock, options_.sampler);
+}
+
 void Session::follow_processes() {
+  for (const DeviceName& name : options_.also_watch) watch_gpu(name);
   for (const auto& process : progress_.processes()) {
     tell_of(*process);
     if (process->over()) continue;
-    for (const DeviceName& name : devices_of(*process)) {
-      std::unique_ptr<GpuWatch>& gpu = gpus_[name];
-      if (!gpu) {
-        gpu = std::make_unique<GpuWatch>(name, parts_.open_gpu, parts_.clock, options_.sampler);
-      }
-    }
+    for (const DeviceName& name : devices_of(*process)) watch_gpu(name);
   }
 }
 
@@ -115,12 +126,16 @@ void Session::poll_gpus(Instant now) {
     if (gpu->problem()) {
       complain(fmt::format("GPU {}: {}", name.device, gpu->problem()->line()));
     }
-    if (gpu->opened() && introduced_.insert(gpu.get()).second) write(GpuEvent{gpu->identity()});
-    if (reading) take(*gpu, *reading);
+    if (gpu->opened() && introduced_.insert(gpu.get()).second) {
+      write(GpuEvent{gpu->identity()});
+      if (parts_.follower != nullptr) parts_.follower->gpu_opened(*gpu);
+    }
+    if (reading) pass_on(*gpu, *reading);
   }
 }
 
-void Session::take(GpuWatch& gpu, const SamplerReading& reading) {
+void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
+  if (parts_.follower != nullptr) parts_.follower->reading(gpu, reading);
   for (Pair& pair : pairs_) {
     if (pair.gpu == &gpu) pair.maker->add(reading);
   }
@@ -131,9 +146,13 @@ void Session::take(GpuWatch& gpu, const SamplerReading& reading) {
     logged_[&gpu] = sample.time;
     write(SampleEvent{uuid, sample});
   }
-  if (sample.reasons && sample.reasons->throttled() != throttled_[&gpu]) {
-    throttled_[&gpu] = sample.reasons->throttled();
-    write(Throttle{uuid, throttled_[&gpu] ? *sample.reasons : EventReasons{}});
+  // A card at its power limit hunts around it, many times a second: that is one state.
+  Throttling& throttling = throttled_[&gpu];
+  if (!sample.reasons) return;
+  if (sample.reasons->throttled()) throttling.seen = sample.time;
+  const bool now = throttling.seen && sample.time - *throttling.seen < kThrottleOver;
+  if (std::exchange(throttling.told, now) != now) {
+    write(Throttle{uuid, now ? *sample.reasons : EventReasons{}});
   }
 }
 
@@ -151,6 +170,9 @@ void Session::look_for_strangers(Instant now) {
     const bool recognised = std::ranges::any_of(*seen, [&](const GpuProcess& process) {
       return std::ranges::count(ours, process.pid) > 0;
     });
+    if (parts_.follower != nullptr) {
+      parts_.follower->seen_on(*gpu, *seen, recognised ? ours : std::vector<std::int64_t>());
+    }
     if (!recognised) continue;
     for (Pair& pair : pairs_) {
       if (pair.gpu != gpu.get()) continue;
@@ -175,17 +197,25 @@ WindowMaker& Session::maker(const ProcessProgress& process, GpuWatch* gpu) {
       pairs_, [&](const Pair& pair) { return pair.process == &process && pair.gpu == gpu; });
   if (found != pairs_.end()) return *found->maker;
   const GpuUuid uuid = gpu != nullptr ? gpu->identity().uuid : GpuUuid();
-  auto made = std::make_unique<WindowMaker>(gpu, options_.windows,
-                                            [this, &process, uuid](const Window& window) {
-                                              book_.add(process, uuid, window);
-                                              if (!uuid.empty())
-                                                write(WindowEvent{uuid, window, process.pid()});
-                                            });
+  auto made = std::make_unique<WindowMaker>(
+      gpu, options_.windows,
+      [this, &process, uuid](const Window& window) { take(process, uuid, window); });
   pairs_.push_back({&process, gpu, std::move(made)});
   return *pairs_.back().maker;
 }
 
+void Session::take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
+  book_.add(process, gpu, window);
+  if (!gpu.empty()) write(WindowEvent{gpu, window, process.pid()});
+}
+
 void Session::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) {
+  if (parts_.follower != nullptr) {
+    std::vector<GpuWatch*> gpus = gpus_of(process);
+    std::erase(gpus, nullptr);
+    parts_.follower->boundary(process, boundary, fresh, gpus);
+    return;
+  }
   for (GpuWatch* gpu : gpus_of(process)) maker(process, gpu).add(boundary, fresh);
 }
 
@@ -204,6 +234,7 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     }
   }
   write(std::move(event));
+  if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);
 }
 
 void Session::tell_of(const ProcessProgress& process) {

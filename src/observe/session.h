@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "observe/gpu_watch.h"
+#include "observe/job_follower.h"
 #include "observe/job_progress.h"
 #include "observe/run_summary.h"
 #include "observe/window_maker.h"
@@ -33,6 +34,8 @@ struct SessionOptions {
   Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
   // All of the job is on this GPU, whatever its processes say.
   std::optional<DeviceName> only_gpu = {};
+  // Watched whatever the processes of the job say, or where none says anything.
+  std::vector<DeviceName> also_watch = {};
 };
 
 struct SessionParts {
@@ -45,9 +48,11 @@ struct SessionParts {
   std::function<void(const std::string&)> warn;  // one line for a person, at once
   // Once a second, with what is known so far; may be empty.
   std::function<void(const JobProgress&, const WindowBook&)> show;
+  // Makes the Windows in the Session's place; may be null.
+  JobFollower* follower = nullptr;
 };
 
-class Session final : private ProgressSink {
+class Session final : private ProgressSink, private FollowerDesk {
  public:
   // What `parts` refers to must outlive it.
   explicit Session(SessionParts parts, const SessionOptions& options = {});
@@ -61,6 +66,8 @@ class Session final : private ProgressSink {
   void finish();
 
   RunSummary summary() const;
+  // Those met so far, opened or not.
+  std::vector<const GpuWatch*> gpus() const;
 
  private:
   struct Pair {
@@ -69,18 +76,27 @@ class Session final : private ProgressSink {
     std::unique_ptr<WindowMaker> maker;
   };
 
+  struct Throttling {
+    std::optional<Instant> seen;  // last
+    bool told = false;
+  };
+
   void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
   void changed(const ProcessProgress& process, const ProgressChange& change) override;
 
+  void take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) override;
+  void write(EventBody body) override;
+  void warn(const std::string& line) override { complain(line); }
+
   void follow_processes();
+  void watch_gpu(const DeviceName& name);
   void poll_gpus(Instant now);
-  void take(GpuWatch& gpu, const SamplerReading& reading);
+  void pass_on(GpuWatch& gpu, const SamplerReading& reading);
   void look_for_strangers(Instant now);
   std::vector<DeviceName> devices_of(const ProcessProgress& process) const;
   std::vector<GpuWatch*> gpus_of(const ProcessProgress& process);
   WindowMaker& maker(const ProcessProgress& process, GpuWatch* gpu);
   void tell_of(const ProcessProgress& process);
-  void write(EventBody body);
   void complain(const std::string& line);
 
   SessionParts parts_;
@@ -92,7 +108,7 @@ class Session final : private ProgressSink {
   std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
-  std::map<const GpuWatch*, bool> throttled_;
+  std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
   std::optional<Instant> strangers_looked_, shown_;
 };

@@ -141,9 +141,16 @@ std::string text_of(const ProcessReport& process) {
 }  // namespace
 
 nlohmann::json to_json(const RunSummary& summary) {
-  json j = {{"command", summary.command},          {"exit_code", summary.end.exit_code()},
-            {"seconds", summary.duration.value()}, {"gpus", json::array()},
-            {"processes", json::array()},          {"notes", summary.notes}};
+  json j = {{"seconds", summary.duration.value()},
+            {"gpus", json::array()},
+            {"processes", json::array()},
+            {"notes", summary.notes}};
+  if (summary.attached.empty()) {
+    j["command"] = summary.command;
+    j["exit_code"] = summary.end.exit_code();
+  } else {
+    j["attached"] = summary.attached;
+  }
   if (summary.end.signal) j["signal"] = *summary.end.signal;
   for (const GpuReport& gpu : summary.gpus) j["gpus"].push_back(json_of(gpu));
   for (const ProcessReport& process : summary.processes) {
@@ -153,9 +160,13 @@ nlohmann::json to_json(const RunSummary& summary) {
 }
 
 std::string to_text(const RunSummary& summary) {
-  std::string text =
-      fmt::format("hypermile: the job ended after {:.1f} s", summary.duration.value());
-  if (summary.end.signal) {
+  std::string text = fmt::format(
+      "hypermile: {} {:.1f} s",
+      summary.attached.empty() ? "the job ended after" : summary.attached + " watched for",
+      summary.duration.value());
+  if (!summary.attached.empty()) {
+    // How it ended its own parent knows.
+  } else if (summary.end.signal) {
     text += fmt::format(", killed by signal {}", *summary.end.signal);
   } else {
     text += fmt::format(" with {}", summary.end.code);
@@ -165,6 +176,9 @@ std::string to_text(const RunSummary& summary) {
   }
   text += "\n";
   for (const ProcessReport& process : summary.processes) text += text_of(process);
+  if (summary.clocks_moved && !summary.processes.empty()) {
+    text += "      over all clocks that were tried; what each of them cost:\n";
+  }
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;
 }

@@ -14,6 +14,12 @@ constexpr Seconds kBefore = Seconds(1);
 WindowMaker::WindowMaker(const GpuWatch* gpu, const WindowPlan& plan, Done done)
     : gpu_(gpu), plan_(plan), done_(std::move(done)) {}
 
+void WindowMaker::set_setting(const Setting& setting) {
+  if (setting == setting_) return;
+  close();
+  setting_ = setting;
+}
+
 void WindowMaker::add(const Boundary& boundary, bool fresh) {
   if (boundary.pattern.level != 0) return;
   iteration_ += boundary.iterations;
@@ -32,6 +38,7 @@ void WindowMaker::add(const Boundary& boundary, bool fresh) {
 
 void WindowMaker::begin(const Boundary& boundary) {
   WindowTerms terms;
+  terms.setting = setting_;
   terms.pattern = pattern_ = boundary.pattern;
   terms.first_iteration = iteration_;
   terms.job_processes = job_processes_;

@@ -25,6 +25,13 @@
 
 namespace hypermile {
 
+// What an earlier run of the same job came to keep, and what it measured there against the default.
+struct Remembered {
+  std::size_t setting = 0;  // an index; not the default
+  double time_ratio = 1;
+  double power_ratio = 1;
+};
+
 // What is known before the first Window.
 struct PolicyContext {
   // [0] is the driver's default (empty). Only these are ever asked for. In a curve's order:
@@ -32,6 +39,8 @@ struct PolicyContext {
   std::vector<Setting> settings;
   Objective objective;
   std::optional<double> job_iterations;  // length of the job where the user told it
+  // Where not: it will run as long again as it has run, and at least this long altogether.
+  double least_job_iterations = 2000;
   double window_iterations = 30;
   double settle_iterations = 5;  // run but not measured after a change of Setting
   // The default's own values where known: the mean SM clock seen there, its memory clock, its
@@ -39,6 +48,9 @@ struct PolicyContext {
   Setting default_values;
   // A predictor's guess of the best Setting (an index), for policies that start from one.
   std::optional<std::size_t> predicted;
+  // Says where to look first, never what to believe: the policy "hypermile" measures it before it
+  // keeps it.
+  std::optional<Remembered> remembered = {};
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
   // A GPU's name whose family must not inform the prior, for a judge that replays measurements the

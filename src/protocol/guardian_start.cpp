@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 namespace hypermile {
 namespace {
@@ -50,6 +52,29 @@ std::string read_words(int pipe) {
   return last == words.npos ? words : words.substr(last + 1);
 }
 
+// Whoever asks for a password must be able to be interrupted, whatever this process holds back.
+class PlainSignals {
+ public:
+  PlainSignals() {
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t pipe;
+    sigemptyset(&none);
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &pipe);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~PlainSignals() { ::posix_spawnattr_destroy(&attributes_); }
+  PlainSignals(const PlainSignals&) = delete;
+  PlainSignals& operator=(const PlainSignals&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_ = {};
+};
+
 // Runs a program to its end with `socket` as its standard input. Not fork: the caller has threads.
 Result<Ended> run(const std::vector<std::string>& command, int socket, bool listen) {
   int ends[2] = {-1, -1};
@@ -65,9 +90,10 @@ Result<Ended> run(const std::vector<std::string>& command, int socket, bool list
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  const PlainSignals signals;
   pid_t pid = 0;
   const int problem =
-      ::posix_spawnp(&pid, arguments[0], actions.get(), nullptr, arguments.data(), environ);
+      ::posix_spawnp(&pid, arguments[0], actions.get(), signals.get(), arguments.data(), environ);
   if (problem != 0) {
     return Error{ErrorCode::kNotFound,
                  fmt::format("cannot run {}: {}", command.front(), std::strerror(problem)),
@@ -103,8 +129,7 @@ std::string default_guardian_program() {
   return "";
 }
 
-Result<Descriptor> start_guardian(const std::vector<GpuUuid>& gpus,
-                                  const GuardianOptions& options) {
+Result<Descriptor> start_guardian(const GuardianOptions& options) {
   if (options.program.empty()) {
     return Error{ErrorCode::kNotFound, "hypermiled is not installed", "run 'make install'"};
   }
@@ -114,8 +139,7 @@ Result<Descriptor> start_guardian(const std::vector<GpuUuid>& gpus,
   }
   Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
-  std::vector<std::string> guardian = {options.program, "--guardian"};
-  for (const GpuUuid& gpu : gpus) guardian.insert(guardian.end(), {"--gpu", gpu.text()});
+  const std::vector<std::string> guardian = {options.program, "--guardian"};
   const auto through_sudo = [&](std::vector<std::string> command) {
     command.insert(command.end(), guardian.begin(), guardian.end());
     return command;

@@ -5,10 +5,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/descriptor.h"
-#include "base/identifiers.h"
 #include "base/result.h"
 
 namespace hypermile {
@@ -22,9 +20,10 @@ struct GuardianOptions {
 // Beside this program, else where packages put it; "" where there is none.
 std::string default_guardian_program();
 
-// The caller's end of the socket. Returns when the guardian runs, which with `may_ask` takes as
+// The caller's end of the socket; the guardian is for the GPUs that are first asked for there.
+// Returns when the guardian runs, which with `may_ask` takes as
 // long as a person takes to type. kPermission, with sudo's words, when this user cannot become
 // root; kNotFound without hypermiled or sudo.
-Result<Descriptor> start_guardian(const std::vector<GpuUuid>& gpus, const GuardianOptions& options);
+Result<Descriptor> start_guardian(const GuardianOptions& options);
 
 }  // namespace hypermile

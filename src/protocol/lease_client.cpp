@@ -24,19 +24,33 @@ Result<void> HeldLease::release() {
   return {};
 }
 
-Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
+Result<std::optional<DaemonConnection>> prepare_guardian(const std::string& socket,
+                                                         const GuardianOptions& options) {
+  const Result<DaemonConnection> daemon = DaemonConnection::connect(socket);
+  if (daemon) return std::optional<DaemonConnection>();
+  if (daemon.error().code != ErrorCode::kNotFound) return daemon.error();
+  ASSIGN_OR_RETURN(Descriptor guardian, start_guardian(options));
+  return std::optional(DaemonConnection(std::move(guardian)));
+}
+
+Result<std::unique_ptr<HeldLease>> acquire_lease(const LeaseOptions& options,
+                                                 DaemonConnection& connection, bool guarded) {
   const wire::AcquireRequest request{options.gpus, options.ttl, options.program, options.job};
+  ASSIGN_OR_RETURN(const auto granted,
+                   connection.ask<wire::Granted>(request, guarded ? kGuardianStart : kShort));
+  return std::make_unique<HeldLease>(std::move(connection), granted, guarded);
+}
+
+Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options) {
   Result<DaemonConnection> connection = DaemonConnection::connect(options.socket);
   const bool guarded =
       !connection && connection.error().code == ErrorCode::kNotFound && options.guardian;
   if (guarded) {
-    ASSIGN_OR_RETURN(Descriptor socket, start_guardian(options.gpus, *options.guardian));
+    ASSIGN_OR_RETURN(Descriptor socket, start_guardian(*options.guardian));
     connection = DaemonConnection(std::move(socket));
   }
   if (!connection) return connection.error();
-  ASSIGN_OR_RETURN(const auto granted,
-                   connection->ask<wire::Granted>(request, guarded ? kGuardianStart : kShort));
-  return std::make_unique<HeldLease>(*std::move(connection), granted, guarded);
+  return acquire_lease(options, *connection, guarded);
 }
 
 }  // namespace hypermile

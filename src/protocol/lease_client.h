@@ -51,11 +51,24 @@ class HeldLease {
   // Returns when every GPU is restored; kTimeout when one does not answer: it is tried on.
   Result<void> release();
 
+  // Once the lease is over: another can be acquired on it, unless the other end is gone too.
+  DaemonConnection take_connection() && { return std::move(connection_); }
+
  private:
   DaemonConnection connection_;
   wire::Granted granted_;
   bool guarded_;
 };
+
+// Started ahead of need, so that a password is asked for before the job begins: it waits until it
+// is asked for its first lease, and keeps no GPU before. nullopt where a daemon serves at `socket`.
+Result<std::optional<DaemonConnection>> prepare_guardian(const std::string& socket,
+                                                         const GuardianOptions& options);
+
+// From such a guardian, or from anybody else who answers at `connection`, which is left as it is
+// unless the lease is granted.
+Result<std::unique_ptr<HeldLease>> acquire_lease(const LeaseOptions& options,
+                                                 DaemonConnection& connection, bool guarded);
 
 // From the daemon if one serves, else from a guardian that is started for it. kPermission: not
 // allowed; kBusy names who holds the GPU; kNotFound: neither daemon nor guardian.

@@ -90,6 +90,16 @@ struct SettingChange {
   std::optional<Watts> effective_power_limit;
 };
 
+// The Controller is in another state, or in the same one for another reason.
+struct StateChange {
+  std::string state;     // "warm_up", "baseline", "search", "hold", …: see docs/control.md
+  std::string previous;  // "" at the start
+  std::string reason;    // in words
+  std::optional<std::int64_t> process = {};  // whose phase it is about
+  std::optional<std::uint32_t> phase = {};
+  std::map<std::string, double> numbers = {};  // what the reason rests on
+};
+
 struct Drift {
   GpuUuid gpu;
   std::string quantity;  // "time_per_iteration", "power", "sm_clock"
@@ -115,7 +125,7 @@ struct RunEnd {
 
 using EventBody =
     std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent, ProgressEvent,
-                 Decision, SettingChange, Drift, Throttle, ErrorEvent, RunEnd>;
+                 Decision, SettingChange, StateChange, Drift, Throttle, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

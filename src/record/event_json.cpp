@@ -279,6 +279,22 @@ void read_body(const json& j, SettingChange& e) {
   get(j, "effective_power_limit_w", e.effective_power_limit);
 }
 
+json body_json(const StateChange& e) {
+  json j = {{"type", "state"}, {"state", e.state}, {"reason", e.reason}, {"numbers", e.numbers}};
+  if (!e.previous.empty()) j["previous"] = e.previous;
+  if (e.process) j["process"] = *e.process;
+  if (e.phase) j["phase"] = *e.phase;
+  return j;
+}
+void read_body(const json& j, StateChange& e) {
+  e.state = j.at("state").get<std::string>();
+  e.reason = j.at("reason").get<std::string>();
+  get_if(j, "previous", e.previous);
+  get_if(j, "numbers", e.numbers);
+  if (j.contains("process")) e.process = integer_from<std::int64_t>(j, "process");
+  if (j.contains("phase")) e.phase = integer_from<std::uint32_t>(j, "phase");
+}
+
 json body_json(const Drift& e) {
   return {{"type", "drift"},
           {"gpu", e.gpu.text()},
@@ -345,8 +361,9 @@ constexpr TypeReader kReaders[] = {
     {"sample", read_as<SampleEvent>},   {"window", read_as<WindowEvent>},
     {"process", read_as<ProcessEvent>}, {"progress", read_as<ProgressEvent>},
     {"decision", read_as<Decision>},    {"setting", read_as<SettingChange>},
-    {"drift", read_as<Drift>},          {"throttle", read_as<Throttle>},
-    {"error", read_as<ErrorEvent>},     {"run_end", read_as<RunEnd>},
+    {"state", read_as<StateChange>},    {"drift", read_as<Drift>},
+    {"throttle", read_as<Throttle>},    {"error", read_as<ErrorEvent>},
+    {"run_end", read_as<RunEnd>},
 };
 
 Error broken(const std::string& what) {

@@ -72,6 +72,8 @@ inline std::vector<Event> example_events() {
       Decision{gpu, "default", {}, "", std::nullopt, {}},
       SettingChange{gpu, setting, true, "", Mhz(1410), Mhz(2201), Watts(300)},
       SettingChange{gpu, {}, false, "not permitted", {}, {}, {}},
+      StateChange{"hold", "search", "least energy", 4242, 3, {{"saved", 0.18}}},
+      StateChange{"warm_up", "", "", {}, {}, {}},
       Drift{gpu, "power", 500, 450},
       Throttle{gpu, EventReasons{EventReasons::kSoftwareThermal}},
       ErrorEvent{gpu, Error{ErrorCode::kGpuLost, "gone", "reboot"}},

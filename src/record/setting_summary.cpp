@@ -15,8 +15,8 @@ class WeightedMean {
     sum_ += weight * value;
     squares_ += weight * value * value;
   }
-  Estimate estimate() const {
-    Estimate result{sum_ / weight_, std::nullopt};
+  WeighedMean estimate() const {
+    WeighedMean result{sum_ / weight_, std::nullopt};
     if (count_ > 1) {
       const double variance = std::max(0.0, squares_ / weight_ - result.mean * result.mean);
       result.error = std::sqrt(variance / (count_ - 1));

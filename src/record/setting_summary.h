@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-struct Estimate {
+struct WeighedMean {
   double mean = 0;
   std::optional<double> error;  // standard error of the mean; absent with fewer than two Windows
 };
@@ -22,9 +22,9 @@ struct SettingSummary {
   Setting setting;
   std::size_t windows = 0;
   std::size_t unusable_windows = 0;
-  Estimate time_s;  // per iteration
-  Estimate power_w;
-  Estimate energy_j;  // per iteration
+  WeighedMean time_s;  // per iteration
+  WeighedMean power_w;
+  WeighedMean energy_j;  // per iteration
   // Against the default, where the log has it: 0.05 is 5 % slower; 0.2 is 20 % less energy.
   std::optional<double> slowdown;
   std::optional<double> saved;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "gpu/setting_grid.h"
 #include "sim/physics.h"
 
 namespace hypermile {
@@ -12,8 +13,6 @@ namespace {
 
 // Parts of iterations much longer than the limiter's memory get a clock of their own.
 constexpr double kLongAgainstLimiter = 8;
-constexpr Watts kLimitStep = Watts(25);
-constexpr double kLowestShare = 0.4;  // of the default SM clock, as in every Curve
 
 struct Point {
   double time_s = 0, energy_j = 0, clock_s = 0;  // clock_s: clock × time
@@ -153,29 +152,6 @@ class Steady {
   bool locked_ = false;
 };
 
-// The values a knob may take in a Curve, nullopt (the default) first.
-std::vector<std::optional<double>> choices(const GpuSheet& sheet, Knob knob, Mhz default_sm) {
-  const GpuPhysics& gpu = sheet.physics;
-  std::vector<std::optional<double>> values = {std::nullopt};
-  if (knob == Knob::kSmClock) {
-    for (const Mhz clock : sheet.sm_clocks()) {
-      if (clock < default_sm && clock >= default_sm * kLowestShare) values.push_back(clock.value());
-    }
-  } else if (knob == Knob::kMemoryClock) {
-    for (const Mhz clock : sheet.memory_clocks()) {
-      if (gpu.clocks.memory_lock && clock < gpu.clocks.memory_default) {
-        values.push_back(clock.value());
-      }
-    }
-  } else {
-    for (Watts limit = gpu.limit.normal - kLimitStep; limit >= gpu.limit.min;
-         limit = limit - kLimitStep) {
-      values.push_back(limit.value());
-    }
-  }
-  return values;
-}
-
 }  // namespace
 
 SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
@@ -190,23 +166,10 @@ Curve true_curve(const GpuSheet& sheet, const Workload& workload, const std::vec
   Curve curve;
   curve.key = {sheet.name, workload.key, "train", ""};
   curve.default_values = {normal.sm_clock, gpu.clocks.memory_default, gpu.limit.normal};
-  const auto swept = [&](Knob knob) {
-    const bool wanted =
-        knobs.empty() ? knob == Knob::kSmClock : std::ranges::find(knobs, knob) != knobs.end();
-    return wanted ? choices(sheet, knob, normal.sm_clock)
-                  : std::vector<std::optional<double>>{std::nullopt};
-  };
-  for (const auto& memory : swept(Knob::kMemoryClock)) {
-    for (const auto& sm : swept(Knob::kSmClock)) {
-      for (const auto& limit : swept(Knob::kPowerLimit)) {
-        Setting setting;
-        if (memory) setting.memory_clock = Mhz(*memory);
-        if (sm) setting.sm_clock = Mhz(*sm);
-        if (limit) setting.power_limit = Watts(*limit);
-        const SteadyState state = steady_state(gpu, workload.load, setting, card, effects);
-        curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
-      }
-    }
+  const std::vector<Knob> swept = knobs.empty() ? std::vector{Knob::kSmClock} : knobs;
+  for (const Setting& setting : setting_grid(capabilities_of(sheet), curve.default_values, swept)) {
+    const SteadyState state = steady_state(gpu, workload.load, setting, card, effects);
+    curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
   }
   return curve;
 }

@@ -7,14 +7,15 @@
 #include "judge/conditions.h"
 #include "judge/truth.h"
 #include "policy/policies.h"
-#include "record/environment.h"
 #include "sim/oracle.h"
 #include "simulate/bench.h"
+#include "simulate/controlled_run.h"
+#include "simulate/run_log.h"
 
 namespace hypermile {
 namespace {
 
-PolicyContext context_for(const SimulatedJob& job, const Curve& truth, const WindowPlan& plan,
+PolicyContext context_for(const SimulatedJob& job, const Curve& truth, const StepPlan& plan,
                           const Setting& default_values) {
   PolicyContext context;
   for (const CurvePoint& point : truth.points) context.settings.push_back(point.setting);
@@ -45,14 +46,10 @@ class Player {
         uuid_(bench_.gpu().identity().uuid) {}
 
   Result<void> run(const std::stop_token& stop) {
-    RETURN_IF_ERROR(log_start());
+    RETURN_IF_ERROR(log_start(log_, job_, name_, bench_.gpu().identity(), bench_.clock()));
     RETURN_IF_ERROR(bench_.start());
-    const Result<WindowPlan> plan = bench_.watch();
-    // What cannot be measured is not optimised: the job runs to its end at the default.
-    if (!plan && plan.error().code == ErrorCode::kNotReady) return run_unseen(plan.error(), stop);
-    if (!plan) return plan.error();
-    PolicyContext context = context_for(job_, truth_, *plan, bench_.default_values());
-    if (context.job_iterations) *context.job_iterations *= bench_.counted_per_iteration();
+    ASSIGN_OR_RETURN(const StepPlan plan, bench_.watch());
+    const PolicyContext context = context_for(job_, truth_, plan, bench_.default_values());
     ASSIGN_OR_RETURN(const auto policy, make_policy(name_, context));
     while (bench_.gpu().running() && !stop.stop_requested()) {
       const Step step = policy->next();
@@ -67,34 +64,12 @@ class Player {
       if (listener_) listener_({name_, *window, progress(), step.exploring});
       policy->observe(*window);
     }
-    return log_end(stop.stop_requested());
+    return finish(stop.stop_requested());
   }
 
  private:
   const Setting& setting() const { return truth_.points[current_].setting; }
   double progress() { return bench_.gpu().iterations() / static_cast<double>(job_.iterations); }
-
-  Result<void> run_unseen(const Error& why, const std::stop_token& stop) {
-    RETURN_IF_ERROR(log_.append(Decision{uuid_, name_, setting(), why.message, std::nullopt, {}}));
-    RETURN_IF_ERROR(bench_.finish(stop));
-    return log_end(stop.stop_requested());
-  }
-
-  Result<void> log_start() {
-    RunStart start =
-        describe_run(bench_.clock(), {"hypermile", "simulate"}, {bench_.gpu().identity()});
-    // Equal jobs write equal logs: what differs from machine to machine stays out.
-    start.run =
-        RunId(fmt::format("{}-{}-{}-{}", job_.sheet.key, job_.workload.key, name_, job_.seed));
-    start.environment = {{"simulated", "true"},
-                         {"gpu", job_.sheet.key},
-                         {"workload", job_.workload.key},
-                         {"policy", name_},
-                         {"seed", fmt::format("{}", job_.seed)},
-                         {"objective", to_string(job_.objective)},
-                         {"host_watts", fmt::format("{}", job_.objective.host_power.value())}};
-    return log_.append(std::move(start));
-  }
 
   // Applies the Step's Setting where it is a new one, and writes down what was decided.
   Result<void> take(const Step& step) {
@@ -119,27 +94,13 @@ class Player {
                                      sample.memory_clock, sample.power_limit});
   }
 
-  Result<void> log_end(bool stopped) {
-    const std::size_t best = best_point(truth_, job_.objective);
-    const Outcome best_outcome = outcome_of(truth_, best, job_.objective);
-    const Outcome kept = outcome_of(truth_, kept_, job_.objective);
-    RETURN_IF_ERROR(log_.append(Decision{uuid_,
-                                         "truth",
-                                         truth_.points[best].setting,
-                                         "the best Setting, known to the simulator alone",
-                                         std::nullopt,
-                                         {}}));
-    std::map<std::string, double> totals = {
-        {"seconds", bench_.elapsed().value()},
-        {"iterations", bench_.gpu().iterations()},
-        {"true_final_saved", kept.saved()},
-        {"true_final_slowdown", kept.slowdown()},
-        {"true_best_saved", best_outcome.saved()},
-        {"true_best_energy_change", best_outcome.time_ratio * best_outcome.power_ratio - 1},
-        {"true_best_slowdown", best_outcome.slowdown()}};
-    if (const auto energy = bench_.energy()) totals["joules"] = energy->value();
-    if (const auto bound = effective_bound(job_.objective)) totals["bound"] = *bound;
-    return log_.append(RunEnd{0, stopped ? "interrupted" : "the job is done", totals});
+  Result<void> finish(bool stopped) {
+    return log_end(log_, job_, truth_, uuid_,
+                   {.elapsed = bench_.elapsed(),
+                    .iterations = bench_.gpu().iterations(),
+                    .energy = bench_.energy(),
+                    .interrupted = stopped,
+                    .kept = truth_.points[kept_].setting});
   }
 
   const SimulatedJob& job_;
@@ -166,6 +127,11 @@ Curve truth_of(const SimulatedJob& job) {
 Result<void> play(const SimulatedJob& job, const Curve& truth, std::string_view policy,
                   std::unique_ptr<LineSink> sink, const WindowListener& listener,
                   std::stop_token stop) {
+  const bool judged = policy == "default" || policy == "oracle";
+  if (job.progress == ProgressKind::kLaunches && !judged) {
+    RETURN_IF_ERROR(play_controlled(job, truth, policy, std::move(sink), stop));
+    return {};
+  }
   return Player(job, truth, policy, std::move(sink), listener).run(stop);
 }
 

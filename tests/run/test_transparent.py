@@ -86,11 +86,6 @@ class TransparentTest(unittest.TestCase):
         self.assertEqual(run.out, "65534\n65534\nnobody\n")
         self.assertAlmostEqual(run.phase()["iterations"], 300, delta=2)
 
-    def test_controlling_is_refused_for_now(self):
-        done = subprocess.run([HYPERMILE, "run", "--", "echo", "ran"], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--observe", done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

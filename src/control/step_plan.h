@@ -11,7 +11,7 @@
 
 namespace hypermile {
 
-struct WindowPlan {
+struct StepPlan {
   Seconds typical;               // median time of an iteration
   double window_iterations = 0;  // in one Window
   double settle_iterations = 0;  // that pass unmeasured after a change of Setting
@@ -19,7 +19,9 @@ struct WindowPlan {
 
 inline constexpr Seconds kSettle = Seconds(0.5);
 
-// `intervals` between ticks, at least one.
-WindowPlan plan_windows(std::span<const double> intervals_s);
+// `scatter`: relative standard deviation of single iterations, as far as it averages out.
+StepPlan plan_steps(Seconds typical, double scatter);
+// From intervals between ticks, at least one.
+StepPlan plan_steps(std::span<const double> intervals_s);
 
 }  // namespace hypermile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulate/window_plan.h"
+#include "control/step_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -17,32 +17,32 @@ std::vector<double> scattered(double mean, double deviation, std::size_t count) 
   return values;
 }
 
-TEST(WindowPlan, GivesTheSensorsTimeToMoveHoweverShortIterationsAre) {
-  const WindowPlan plan = plan_windows(std::vector<double>(100, 0.001));
+TEST(StepPlan, GivesTheSensorsTimeToMoveHoweverShortIterationsAre) {
+  const StepPlan plan = plan_steps(std::vector<double>(100, 0.001));
 
   EXPECT_NEAR(plan.window_iterations, 4000, 1);
   EXPECT_NEAR(plan.settle_iterations, 501, 1);
 }
 
-TEST(WindowPlan, TakesAFewOfTheLongestIterations) {
-  EXPECT_EQ(plan_windows(std::vector<double>(5, 10.0)).window_iterations, 4);
+TEST(StepPlan, TakesAFewOfTheLongestIterations) {
+  EXPECT_EQ(plan_steps(std::vector<double>(5, 10.0)).window_iterations, 4);
 }
 
-TEST(WindowPlan, LengthensWithTheScatterOfIterationsUpToALimit) {
-  const WindowPlan calm = plan_windows(scattered(0.1, 0.001, 400));
-  const WindowPlan uneven = plan_windows(scattered(0.1, 0.008, 400));
-  const WindowPlan wild = plan_windows(scattered(0.1, 0.03, 400));
+TEST(StepPlan, LengthensWithTheScatterOfIterationsUpToALimit) {
+  const StepPlan calm = plan_steps(scattered(0.1, 0.001, 400));
+  const StepPlan uneven = plan_steps(scattered(0.1, 0.008, 400));
+  const StepPlan wild = plan_steps(scattered(0.1, 0.03, 400));
 
   EXPECT_NEAR(calm.window_iterations, 40, 1);
   EXPECT_GT(uneven.window_iterations, 150);
   EXPECT_NEAR(wild.window_iterations, 300, 3);
 }
 
-TEST(WindowPlan, LeavesPausesOutOfTheScatter) {
+TEST(StepPlan, LeavesPausesOutOfTheScatter) {
   std::vector<double> intervals(50, 0.1);
   intervals.push_back(3);
 
-  const WindowPlan plan = plan_windows(intervals);
+  const StepPlan plan = plan_steps(intervals);
 
   EXPECT_NEAR(plan.typical.value(), 0.1, 1e-12);
   EXPECT_NEAR(plan.window_iterations, 40, 1);

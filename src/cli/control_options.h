@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What run and attach shall do about clocks, from their options.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/options.h"
+#include "control/controller.h"
+
+namespace hypermile {
+
+struct ControlChoice {
+  bool observe = false;  // change nothing
+  ControllerOptions controller;
+  std::optional<std::string> cache;  // the file that remembers jobs; nullopt: none
+};
+
+// kUsage, naming the option, for what makes no sense, so that it is said before the job starts.
+Result<ControlChoice> read_control_choice(const OptionValues& values);
+
+}  // namespace hypermile

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_report.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/watch_job.h"
+#include "record/environment.h"
+
+namespace hypermile {
+namespace {
+
+std::map<std::string, double> totals(const RunSummary& summary) {
+  std::map<std::string, double> totals = {{"seconds", summary.duration.value()}};
+  for (const GpuReport& gpu : summary.gpus) {
+    if (gpu.energy) totals["joules"] += gpu.energy->value();
+  }
+  if (!summary.processes.empty()) {
+    for (const PhaseReport& phase : summary.processes.front().phases) {
+      totals["iterations"] += phase.iterations;
+    }
+  }
+  return totals;
+}
+
+nlohmann::json json_of(const JobOutcome& outcome) {
+  nlohmann::json document = to_json(outcome.summary);
+  if (outcome.control) document["control"] = to_json(*outcome.control);
+  if (outcome.expected) document["expected"] = to_json(*outcome.expected);
+  return document;
+}
+
+std::string text_of(const JobOutcome& outcome) {
+  std::string text = to_text(outcome.summary);
+  if (outcome.control) text += to_text(*outcome.control);
+  if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
+  return text;
+}
+
+}  // namespace
+
+Result<void> JobReport::open_log(std::vector<std::string> typed) {
+  if (!options_.given("log")) return {};
+  ASSIGN_OR_RETURN(auto sink, open_log_file(options_.text("log")));
+  log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
+  append(describe_run(context_.clock, std::move(typed), {}));
+  return {};
+}
+
+void JobReport::say(const std::string& line) {
+  context_.err << "hypermile: " << line << std::endl;
+}
+
+void JobReport::append(EventBody body) {
+  if (!log_) return;
+  if (const Result<void> written = log_->append(std::move(body)); !written) {
+    say(written.error().line());
+  }
+}
+
+void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+  append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+  if (options_.given("summary") || options_.flag("json")) {
+    const nlohmann::json document = json_of(outcome);
+    if (options_.given("summary")) {
+      std::ofstream file(options_.text("summary"));
+      file << document.dump(1) << "\n";
+      if (!file.flush()) say(options_.text("summary") + ": cannot be written");
+    }
+    if (options_.flag("json")) context_.out << document.dump() << std::endl;
+  }
+  if (!options_.flag("json") && !options_.flag("quiet")) {
+    context_.err << text_of(outcome) << std::flush;
+  }
+}
+
+}  // namespace hypermile

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What run and attach tell of a job: lines for a person as things happen, the event log, and at the
+// end a summary as text, as JSON and as a file, as the options want it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "record/event_log.h"
+
+namespace hypermile {
+
+struct JobOutcome;
+
+class JobReport {
+ public:
+  // Both must outlive it.
+  JobReport(const OptionValues& options, CommandContext& context)
+      : options_(options), context_(context) {}
+
+  // Begins the event log that --log names, if it does. `typed` is the command line.
+  Result<void> open_log(std::vector<std::string> typed);
+  EventLog* log() { return log_.get(); }  // may be null
+
+  void say(const std::string& line);
+  // Ends the log with `reason`, and tells everything.
+  void finish(const JobOutcome& outcome, const std::string& reason);
+
+ private:
+  void append(EventBody body);
+
+  const OptionValues& options_;
+  CommandContext& context_;
+  std::unique_ptr<EventLog> log_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch_job.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/live_line.h"
+#include "cli/run_gpus.h"
+#include "control/job_cache.h"
+#include "control/job_memory.h"
+#include "control/lease_port.h"
+#include "gpu/setting_grid.h"
+#include "observe/session.h"
+
+namespace hypermile {
+namespace {
+
+// The number a batch system gave the job, for `hypermile leases`.
+std::string batch_job(const Environment& environment) {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"}) {
+    if (const auto value = environment.get(name)) return *value;
+  }
+  return "";
+}
+
+// From what was seen at the default; only where the clocks never moved.
+std::optional<Expectation> expectation(const Session& session, const RunSummary& summary,
+                                       const ControllerOptions& options) {
+  if (summary.processes.empty() || summary.processes.front().phases.empty()) return std::nullopt;
+  const PhaseReport& phase = summary.processes.front().phases.front();
+  const std::vector<const GpuWatch*> gpus = session.gpus();
+  if (gpus.empty() || !gpus.front()->opened() || !phase.power || !phase.sm_clock) {
+    return std::nullopt;
+  }
+  const Capabilities& card = gpus.front()->capabilities();
+  if (card.barrier != ControlBarrier::kNone) return std::nullopt;
+  PolicyContext context;
+  context.objective = options.objective;
+  context.default_values.sm_clock = Mhz(*phase.sm_clock);
+  context.default_values.power_limit = card.default_power_limit;
+  context.settings = setting_grid(card, context.default_values, options.knobs);
+  Window window;
+  window.power = Watts(*phase.power);
+  window.sm_clock = Mhz(*phase.sm_clock);
+  return expect_saving(context, window);
+}
+
+class JobWatcher {
+ public:
+  JobWatcher(const JobToWatch& job, const ControlChoice& choice, ClockAccess access,
+             const OptionValues& options, CommandContext& context, JobReport& report)
+      : job_(job),
+        choice_(choice),
+        context_(context),
+        report_(report),
+        gpus_(options, job.environment, context.clock),
+        live_(context, options.flag("quiet"), options.flag("live")) {
+    if (choice.observe) return;
+    if (access.refused) {
+      refused_ = std::move(access.refused);
+      say(refused_->line() + "; observing");
+      return;
+    }
+    LeasePortOptions port;
+    port.program = job.program;
+    port.job = batch_job(job.environment);
+    port_.emplace(std::move(port), context.clock, std::move(access.guardian));
+    ControllerParts parts{.port = *port_};
+    if (choice.cache) {
+      open_cache(*choice.cache);
+      parts.make_policy = memory_->maker();
+    }
+    controller_.emplace(std::move(parts), choice.controller);
+  }
+
+  JobOutcome watch() {
+    Session session(parts(), session_options());
+    session.run(job_.ended);
+    live_.clear();
+    if (port_) give_back();
+    if (memory_) remember();
+    JobOutcome outcome;
+    outcome.summary = session.summary();
+    outcome.objective = choice_.controller.objective;
+    if (controller_) {
+      outcome.control = ControlOutcome{controller_->summary(), choice_.controller.objective, {}};
+    } else if (refused_) {
+      ControlSummary nothing;
+      nothing.state = ControlState::kRefused;
+      nothing.reason = refused_->line();
+      outcome.control = ControlOutcome{nothing, choice_.controller.objective, {}};
+    }
+    outcome.summary.clocks_moved = outcome.control && outcome.control->summary.setting_changes > 0;
+    if (outcome.summary.clocks_moved) return outcome;
+    const auto expected = expectation(session, outcome.summary, choice_.controller);
+    (outcome.control ? outcome.control->expected : outcome.expected) = expected;
+    return outcome;
+  }
+
+ private:
+  SessionParts parts() {
+    return {.clock = context_.clock,
+            .folder = job_.folder,
+            .open_gpu = gpus_.opener(),
+            .visible_devices = gpus_.visible_devices(),
+            .log = report_.log(),
+            .warn = [this](const std::string& line) { say(line); },
+            .show = live_.wanted() ? live_.shower() : nullptr,
+            .follower = controller_ ? &*controller_ : nullptr};
+  }
+
+  SessionOptions session_options() const {
+    SessionOptions options;
+    options.only_gpu = gpus_.only();
+    options.also_watch = job_.gpus;
+    return options;
+  }
+
+  void open_cache(const std::string& path) {
+    // What cannot be made here cannot be written later, which is said then.
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    cache_.emplace(*files_, path);
+    if (!cache_->note().empty()) say(cache_->note());
+    const ControllerOptions& options = choice_.controller;
+    memory_.emplace(*cache_, JobMemory::Terms{options.policy, options.knobs, options.objective});
+  }
+
+  void remember() {
+    const Result<void> kept = memory_->keep(controller_->summary(), context_.clock.unix_time());
+    if (!kept) say(kept.error().line());
+  }
+
+  // The Controller has done so already unless something went wrong.
+  void give_back() {
+    if (const Result<void> released = port_->release(); !released) say(released.error().line());
+  }
+
+  void say(const std::string& line) {
+    live_.clear();
+    report_.say(line);
+  }
+
+  const JobToWatch& job_;
+  const ControlChoice& choice_;
+  CommandContext& context_;
+  JobReport& report_;
+  RunGpus gpus_;
+  LiveLine live_;
+  std::optional<Error> refused_;
+  std::unique_ptr<Files> files_ = make_real_files();
+  std::optional<JobCache> cache_;
+  std::optional<JobMemory> memory_;
+  std::optional<LeasePort> port_;
+  std::optional<Controller> controller_;
+};
+
+}  // namespace
+
+JobOutcome watch_job(const JobToWatch& job, const ControlChoice& choice, ClockAccess access,
+                     const OptionValues& options, CommandContext& context, JobReport& report) {
+  return JobWatcher(job, choice, std::move(access), options, context, report).watch();
+}
+
+}  // namespace hypermile

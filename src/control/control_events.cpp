@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a Session tells a Controller, kept until the next round decides.
+#include <algorithm>
+
+#include "control/control_loop.h"
+
+namespace hypermile {
+
+Controller::Core::Core(ControllerParts parts, ControllerOptions options)
+    : parts_(std::move(parts)), options_(std::move(options)) {}
+
+void Controller::Core::start(FollowerDesk& desk) {
+  desk_ = &desk;
+  applied_.emplace(parts_.port, desk);
+}
+
+void Controller::Core::gpu_opened(GpuWatch& gpu) {
+  opened_.push_back(&gpu);
+}
+
+Controller::Core::RankState& Controller::Core::rank_state(const ProcessProgress& process,
+                                                          GpuWatch& gpu) {
+  const Rank rank{&process, &gpu};
+  const auto found =
+      std::ranges::find_if(ranks_, [&](const auto& state) { return state->rank == rank; });
+  if (found != ranks_.end()) return **found;
+  ranks_.push_back(std::make_unique<RankState>());
+  RankState& made = *ranks_.back();
+  made.rank = rank;
+  made.maker = std::make_unique<WindowMaker>(
+      &gpu, WindowPlan(), [this, &process, uuid = gpu.identity().uuid](const Window& window) {
+        desk_->take(process, uuid, window);
+      });
+  return made;
+}
+
+void Controller::Core::boundary(const ProcessProgress& process, const Boundary& boundary,
+                                bool fresh, std::span<GpuWatch* const> gpus) {
+  if (boundary.pattern.level != 0) return;
+  double& counted = counted_[{&process, boundary.pattern.phase}];
+  counted += boundary.iterations;
+  const CountedBoundary at{boundary, counted};
+  const bool measuring = !meters_.empty();
+  for (GpuWatch* gpu : gpus) {
+    RankState& state = rank_state(process, *gpu);
+    for (RankMeter& meter : meters_) {
+      if (meter.rank() == state.rank) meter.add(at, fresh);
+    }
+    if (!measuring && boundary.time >= applied_->in_force_since()) {
+      state.maker->add(boundary, fresh);
+    }
+  }
+  if (&process != lead_) return;
+  last_boundary_ = now_;
+  if (!first_boundary_) first_boundary_ = boundary.time;
+  if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
+  Phase& phase = book_.of(process, boundary.pattern.phase);
+  phase.iterations += boundary.iterations;
+  const bool at_default = applied_->at_default() &&
+                          applied_->stage() == AppliedSettings::Stage::kInForce &&
+                          boundary.time >= applied_->in_force_since();
+  if (!phase.plan && at_default) phase.watch.add(boundary);
+}
+
+void Controller::Core::progress_changed(const ProcessProgress& process,
+                                        const ProgressChange& change) {
+  const bool locked = change.state == ProgressState::kLocked;
+  if (lead_ == nullptr && locked) lead_ = &process;
+  if (&process != lead_) return;
+  switch (change.state) {
+    case ProgressState::kLocked:
+      if (const PhaseProgress* in = process.phase_in_force()) {
+        Phase& phase = book_.of(process, in->phase);
+        phase.control.name = in->name;
+        meet(phase, now_);
+      }
+      return;
+    case ProgressState::kSearching:
+      lose_progress(change.time);
+      return;
+    case ProgressState::kIdle:
+      idle_since_ = change.time;
+      return;
+    case ProgressState::kEnded:
+      // Another process of the job may go on.
+      leave(now_);
+      lose_progress(change.time);
+      lead_ = nullptr;
+      return;
+  }
+}
+
+// Another phase for a moment, an evaluation between two epochs, is an interlude: the phase that is
+// active stays so, and keeps its Setting. One that is known to last is entered at once.
+void Controller::Core::meet(Phase& phase, Instant now) {
+  idle_since_.reset();
+  last_boundary_ = now;
+  if (active_ == nullptr || active_ == &phase || (phase.policy && !phase.too_brief(now))) {
+    enter(phase, now);
+    return;
+  }
+  visited_ = &phase;
+  if (!lost_since_) lost_since_ = now;
+}
+
+void Controller::Core::enter(Phase& phase, Instant now) {
+  lost_since_.reset();
+  visited_ = nullptr;
+  if (active_ == &phase) return;
+  leave(now);
+  active_ = &phase;
+  phase.entered = now;
+}
+
+// The phase keeps its Step: it is taken again when the phase comes back.
+void Controller::Core::leave(Instant now) {
+  if (active_ == nullptr) return;
+  if (!meters_.empty()) close_meters(*active_, now);
+  ++active_->bursts;
+  active_->in_bursts += now - active_->entered;
+  active_ = nullptr;
+}
+
+void Controller::Core::lose_progress(Instant since) {
+  visited_ = nullptr;
+  if (!lost_since_) lost_since_ = std::max(since, state_since_);
+}
+
+void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
+  applied_->add(gpu, reading);
+  for (RankMeter& meter : meters_) {
+    if (meter.rank().gpu == &gpu) meter.add(reading);
+  }
+  for (const auto& state : ranks_) {
+    if (state->rank.gpu == &gpu) state->maker->add(reading);
+  }
+  if (active_ != nullptr && !active_->plan && applied_->at_default()) {
+    active_->watch.add(reading.sample);
+  }
+}
+
+void Controller::Core::seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen,
+                               std::span<const std::int64_t> ours) {
+  for (const auto& state : ranks_) {
+    if (state->rank.gpu != &gpu) continue;
+    state->job_processes.assign(ours.begin(), ours.end());
+    state->maker->set_job_processes(state->job_processes);
+    state->maker->add(seen);
+  }
+  for (RankMeter& meter : meters_) {
+    if (meter.rank().gpu == &gpu) meter.add(seen);
+  }
+}
+
+}  // namespace hypermile

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/control_summary.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace hypermile {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const Setting& setting) {
+  json out = json::object();
+  if (setting.sm_clock) out["sm_mhz"] = setting.sm_clock->value();
+  if (setting.memory_clock) out["mem_mhz"] = setting.memory_clock->value();
+  if (setting.power_limit) out["power_limit_w"] = setting.power_limit->value();
+  return out;
+}
+
+void put(json& out, const char* key, const WindowMean& mean) {
+  if (!mean.mean()) return;
+  out[key] = {{"mean", *mean.mean()}};
+  if (mean.interval95()) out[key]["interval95"] = *mean.interval95();
+}
+
+json to_json(const MeasuredSetting& measured) {
+  json out = {{"setting", to_json(measured.setting)},
+              {"windows", measured.time.windows()},
+              {"iterations", measured.iterations}};
+  put(out, "time_per_iteration_s", measured.time);
+  put(out, "energy_per_iteration_j", measured.energy);
+  put(out, "power_w", measured.power);
+  return out;
+}
+
+json to_json(const PhaseControl& phase) {
+  json out = {
+      {"process", phase.process},      {"phase", phase.phase},           {"held", phase.held},
+      {"kept", to_json(phase.kept)},   {"confidence", phase.confidence}, {"probes", phase.probes},
+      {"iterations", phase.iterations}};
+  if (!phase.name.empty()) out["name"] = phase.name;
+  if (!phase.policy.empty()) out["policy"] = phase.policy;
+  if (!phase.why_left_alone.empty()) out["left_alone"] = phase.why_left_alone;
+  if (phase.settled_after) out["settled_after_s"] = phase.settled_after->value();
+  out["measured"] = json::array();
+  for (const MeasuredSetting& measured : phase.measured)
+    out["measured"].push_back(to_json(measured));
+  if (phase.with_slack) out["with_slack"] = to_json(*phase.with_slack);
+  for (const Setting& each : phase.kept_each) out["kept_each"].push_back(to_json(each));
+  return out;
+}
+
+}  // namespace
+
+const MeasuredSetting* PhaseControl::at(const Setting& setting) const {
+  const auto found = std::ranges::find(measured, setting, &MeasuredSetting::setting);
+  return found != measured.end() ? &*found : nullptr;
+}
+
+json to_json(const ControlSummary& summary) {
+  json out = {{"state", to_string(summary.state)},
+              {"reason", summary.reason},
+              {"windows", summary.windows},
+              {"unusable_windows", summary.unusable},
+              {"setting_changes", summary.setting_changes},
+              {"drifts", summary.drifts},
+              {"restored", summary.restored}};
+  out["gpus"] = json::array();
+  for (const GpuUuid& gpu : summary.gpus) out["gpus"].push_back(gpu.text());
+  out["phases"] = json::array();
+  for (const PhaseControl& phase : summary.phases) out["phases"].push_back(to_json(phase));
+  for (const auto& [state, time] : summary.time_in) {
+    out["seconds_in"][std::string(to_string(state))] = time.value();
+  }
+  return out;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of each phase of the job: how its Windows are planned, its policy, the Step in
+// hand, what was measured, whether it has changed. A phase that comes back finds all of it as it
+// was left.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/change_test.h"
+#include "control/control_summary.h"
+#include "control/phase_watch.h"
+#include "control/slack_keeper.h"
+#include "observe/process_progress.h"
+#include "policy/policy.h"
+
+namespace hypermile {
+
+struct Phase {
+  const ProcessProgress* process = nullptr;
+  std::uint32_t number = 0;
+  PatternId pattern() const { return {number, 0}; }
+
+  PhaseWatch watch;
+  std::optional<StepPlan> plan;  // once watched
+  std::vector<Setting> settings;
+  std::unique_ptr<Policy> policy;
+  std::optional<SlackKeeper> slack;  // of a job on several GPUs
+  std::optional<Step> step;          // asked for by the policy, no Window for it yet
+  bool spoiled = false;              // so often that the default was watched for better times
+  int retakes = 0;                   // Windows for it that circumstances spoiled
+  double iterations = 0;             // counted, measured or not
+  std::optional<Setting> decided;    // last written to the log
+  bool explored = false;             // and whether that was a probe
+
+  // Bursts: a phase is entered and left.
+  Instant entered;
+  std::size_t bursts = 0;  // that are over
+  Seconds in_bursts;       // all of those together
+  bool too_brief(Instant now) const;
+
+  // The tests of the Setting held; begun anew with another.
+  ChangeTest time_test{0.03};
+  ChangeTest power_test{0.04};
+  ChangeTest clock_test{0.03};
+  Setting tested;
+  void reset_tests(const Setting& of);
+  // Searched last at, and how long to leave it at that.
+  std::optional<Instant> searched;
+
+  PhaseControl control;
+  // `lowered`: some GPU was told less than joint.setting, because it waits for the others.
+  void count(const Window& joint, bool lowered = false);
+};
+
+class PhaseBook {
+ public:
+  // Made where it is met for the first time.
+  Phase& of(const ProcessProgress& process, std::uint32_t number);
+  const std::vector<std::unique_ptr<Phase>>& phases() const { return phases_; }
+
+ private:
+  std::vector<std::unique_ptr<Phase>> phases_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measures one Step on one rank: a process of the job and a GPU it uses. From the instant a Setting
+// is in force until enough iterations have passed, it joins the process's Boundaries with the GPU's
+// readings into a Window. Pauses between two iterations of the phase (an evaluation, a checkpoint)
+// are not measured: the Window ends before them if it has enough, or begins anew behind them.
+// Pauses that come all the time are how the job runs, and are counted in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "control/step_plan.h"
+#include "measure/window_builder.h"
+#include "observe/gpu_watch.h"
+#include "observe/process_progress.h"
+#include "policy/policy.h"
+
+namespace hypermile {
+
+struct Rank {
+  const ProcessProgress* process = nullptr;
+  GpuWatch* gpu = nullptr;
+  bool operator==(const Rank&) const = default;
+};
+
+// A Boundary and how many iterations of its phase there had been.
+struct CountedBoundary {
+  Boundary boundary;
+  double iteration = 0;
+};
+
+struct MeterTerms {
+  Setting setting = {};  // in force
+  Instant since;         // from here on
+  PatternId pattern = {};
+  double iterations = 0;  // wanted
+  std::optional<Seconds> abort_above = {};
+  double abort_after = 8;
+  StepPlan plan = {};
+  std::vector<std::int64_t> job_processes = {};  // others on the GPU are strangers
+  double last_pause = 0;                         // as the meter before said
+};
+
+class RankMeter {
+ public:
+  // `rank` must outlive it. `first`: where the Window before it ended, if nothing changed since.
+  RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBoundary>& first = {});
+
+  void add(const CountedBoundary& at, bool fresh);
+  void add(const SamplerReading& reading);
+  void add(std::span<const GpuProcess> seen);
+
+  const Rank& rank() const { return rank_; }
+  double iterations() const { return iterations_; }  // in the Window so far
+  // Has all that was wanted, was cut with enough, or is plainly too slow.
+  bool done() const { return done_ || too_slow_; }
+  bool too_slow() const { return too_slow_; }
+  // So much that it is worth closing before its time.
+  bool has_enough() const;
+  // Of a whole Window: where the next may begin.
+  std::optional<CountedBoundary> end() const;
+  double last_pause() const { return terms_.last_pause; }  // the iteration behind it
+
+  Window close() const;
+
+ private:
+  void begin(const CountedBoundary& at);
+  void extend(const CountedBoundary& at);
+  bool cuts(const CountedBoundary& at);
+  bool on_another_axis(const Boundary& boundary) const;
+  bool is_too_slow(const Boundary& boundary) const;
+
+  Rank rank_;
+  MeterTerms terms_;
+  std::optional<WindowBuilder> builder_;
+  CountedBoundary first_, last_;
+  std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
+  double iterations_ = 0;
+  int boundaries_ = 0, timed_ = 0;  // behind the first
+  int restarts_ = 0;
+  bool done_ = false;
+  bool cut_ = false;
+  bool too_slow_ = false;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate/ring_training.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "base/random.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kEventEvery = 0.05;  // s, as the injected library is asked for
+
+std::uint64_t ns(Instant time) {
+  return static_cast<std::uint64_t>(time.nanoseconds());
+}
+
+// A writer learns its folder from the environment, which all threads share.
+bool open_in(const RingFolder& folder, RingWriter& writer, RingSource source) {
+  static std::mutex environment;
+  const std::lock_guard<std::mutex> lock(environment);
+  ::setenv(kRingDirVariable, folder.path().c_str(), 1);
+  const bool opened = writer.open(source);
+  ::unsetenv(kRingDirVariable);
+  return opened;
+}
+
+}  // namespace
+
+RingTraining::RingTraining(SimGpu& gpu, const Load& load, Shows shows, std::uint64_t seed,
+                           RingFolder folder)
+    : gpu_(gpu),
+      load_(load),
+      shows_(shows),
+      emitter_(load, derive_seed(seed, "launches")),
+      folder_(std::move(folder)),
+      writer_(std::make_unique<RingWriter>()) {}
+
+RingTraining::~RingTraining() {
+  gpu_.observe(nullptr);
+}
+
+Result<std::unique_ptr<RingTraining>> RingTraining::make(SimGpu& gpu, const Load& load, Shows shows,
+                                                         std::uint64_t seed,
+                                                         std::uint32_t devices) {
+  ASSIGN_OR_RETURN(RingFolder folder, RingFolder::make());
+  std::unique_ptr<RingTraining> made(new RingTraining(gpu, load, shows, seed, std::move(folder)));
+  const RingSource source = shows == Shows::kTicks ? RingSource::kTicks : RingSource::kLaunches;
+  if (!open_in(made->folder_, *made->writer_, source)) {
+    return Error{ErrorCode::kIo, "no ring can be made in " + made->folder_.path(),
+                 "make room in /dev/shm"};
+  }
+  RingWriter& writer = *made->writer_;
+  writer.header().status = static_cast<std::uint32_t>(RingStatus::kWatching);
+  for (std::uint32_t device = 0; device < devices; ++device) {
+    writer.put(ns(gpu.instant(0)), pack_b(RecordKind::kContext, 0, device), 0);
+  }
+  if (shows == Shows::kLaunches) gpu.observe(made.get());
+  return made;
+}
+
+void RingTraining::play(Instant now) {
+  const double now_s = (now - gpu_.instant(0)).value();
+  if (shows_ == Shows::kTicks) {
+    tick();
+  } else {
+    (void)gpu_.state();  // brings the job up to date, and with it the launches
+  }
+  for (const Event& event : events_) {
+    if (event.gpu_s > now_s) continue;
+    writer_->put(event.launch, pack_b(RecordKind::kGpuTime, 1, 0),
+                 std::bit_cast<std::uint64_t>(event.gpu_s));
+  }
+  std::erase_if(events_, [&](const Event& event) { return event.gpu_s <= now_s; });
+}
+
+// The part's name is in it, so that an optimizer's kernels are known as such.
+std::uint32_t RingTraining::name_of(std::uint32_t kernel) {
+  if (kernel >= names_.size()) names_.resize(kernel + 1);
+  std::uint32_t& id = names_[kernel];
+  if (id > 0) return id - 1;
+  std::string name = "k";
+  for (std::uint32_t p = 0; p < load_.phase_count; ++p) {
+    const PhaseWork& phase = load_.phases[p];
+    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+      const PartWork& part = phase.parts[i];
+      const bool in = kernel >= part.first_kernel && kernel < part.first_kernel + part.kernel_kinds;
+      if (in) name = part.name.data();
+    }
+  }
+  id = writer_->intern((name + " " + std::to_string(kernel)).c_str()) + 1;
+  return id - 1;
+}
+
+void RingTraining::launch(double time_s, double gpu_s, std::uint32_t kernel) {
+  const std::uint32_t name = name_of(kernel);
+  const std::uint64_t record =
+      writer_->put(ns(gpu_.instant(time_s)), pack_b(RecordKind::kLaunch, 0, name), 8);
+  const RingControl& control = writer_->control();
+  const bool anchor = control.events_wanted != 0 && control.kernel == name &&
+                      (control.previous == kNoName || control.previous == previous_);
+  if (anchor && time_s - last_event_s_ >= kEventEvery) {
+    events_.push_back({record, gpu_s});
+    last_event_s_ = time_s;
+  }
+  previous_ = name;
+}
+
+void RingTraining::tick() {
+  const TickState& ring = gpu_.state().ticks;
+  const std::uint64_t oldest = ring.count > kTickRing ? ring.count - kTickRing : 0;
+  for (std::uint64_t i = std::max(ticks_, oldest); i < ring.count; ++i) {
+    writer_->put(ns(gpu_.instant(ring.start_s[i % kTickRing])),
+                 pack_b(RecordKind::kTick, 0, kNoName), 0);
+  }
+  ticks_ = ring.count;
+}
+
+}  // namespace hypermile
