@@ -15,9 +15,9 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
-                                    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
-                                    &kDemoCommand,   &kLeasesCommand,   &kResetCommand};
+const Command* const kCommands[] = {
+    &kDoctorCommand,   &kMonitorCommand, &kRunCommand,  &kDetectCommand, &kEvaluateCommand,
+    &kSimulateCommand, &kPlanCommand,    &kDemoCommand, &kLeasesCommand, &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

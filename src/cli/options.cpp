@@ -14,12 +14,13 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate leases reset",
+    {"json", kFlag, "", "false",
+     "doctor monitor run detect demo evaluate simulate plan leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor run simulate reset",
+    {"gpu", kText, "G", "", "doctor monitor run simulate plan reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
      "it every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run), "
-     "sim:rtx3080ti (simulate)"},
+     "sim:rtx3080ti (simulate); plan takes the name of a sheet, as sim:a4000 or a4000"},
     {"observe", kFlag, "", "false", "run", "only watch: nothing is changed on any GPU"},
     {"nvtx-step", kText, "NAME", "", "run", "iterations are the NVTX ranges of this name"},
     {"summary", kText, "F.json", "", "run", "write what the run has shown to this file as JSON"},
@@ -55,10 +56,30 @@ constexpr OptionSpec kTable[] = {
      "append what happens to this event log"},
     {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
-    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate plan",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
     {"objective", kText, "O", "energy", "evaluate simulate",
      "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
+    {"batch", kInteger, "N", "", "plan",
+     "examples an iteration; without it 1, or what the network's file says"},
+    {"precision", kText, "P", "tf32", "plan", "fp32, tf32, bf16 or fp16"},
+    {"phase", kText, "forward|backward|train", "train", "plan",
+     "what is repeated: the forward pass, the backward pass with the optimizer, or all"},
+    {"fuse", kFlag, "", "false", "plan",
+     "run element-wise layers inside the kernel before them, as compilers do"},
+    {"switch-latency", kDuration, "T", "", "plan",
+     "from asking for an SM clock until it acts; without it what the GPU's sheet says, late as one "
+     "in ten comes"},
+    {"switch-call", kDuration, "T", "0s", "plan",
+     "what the GPU itself loses to each request; nothing where another thread makes it"},
+    {"switch-rate", kNumber, "N", "0", "plan",
+     "requests a second at most; 0: as many as the latency allows"},
+    {"calibrate", kText, "F.csv", "", "plan",
+     "fit the kernels' efficiencies to measured layers: model, precision, layer, type, in_shape, "
+     "out_shape, params, fwd_us, bwd_us"},
+    {"layers", kFlag, "", "false", "plan", "show every layer, not only the longest"},
+    {"page", kText, "F.html", "", "plan",
+     "write roofline, timeline and time against energy to this page"},
     {"host-watts", kNumber, "W", "0", "evaluate simulate",
      "what the rest of the node draws while the job runs"},
     {"power-budget", kNumber, "W", "", "evaluate simulate",

@@ -13,6 +13,7 @@ constexpr std::size_t kMostOptions = 32;  // of a segment, while all are chosen 
 constexpr std::size_t kTried = 64;        // combinations looked at, cheapest first
 constexpr int kRounds = 12;
 constexpr std::size_t kFills = 64;
+constexpr std::size_t kSlowed = 48;
 // Steps that evaluations may look at in all, so that large problems end too.
 constexpr std::size_t kBudget = 600'000;
 constexpr std::size_t kRecombined = 6;  // windows beyond the limit that are given a second look
@@ -123,6 +124,35 @@ class Refinement {
         better = shift(segments, s) || better;
       }
       if (!better) return;
+    }
+  }
+
+  // For plans of many segments: slower choices of the same memory clock, the best trade first,
+  // while there is time. A slower segment lasts longer, so that no change comes too soon.
+  void slow_down() {
+    if (!best_) return;
+    std::vector<Segment> segments = segments_of(best_->choice);
+    for (std::size_t i = 0; i < kSlowed; ++i) {
+      const double spare = problem_.time_limit_s - best_->totals.time_s;
+      double most = 0;
+      Segment* changed = nullptr;
+      std::uint32_t to = 0;
+      for (Segment& segment : segments) {
+        const StepCost now = sum(segment.from, segment.count, segment.choice);
+        for (std::uint32_t c = 0; c < problem_.choices; ++c) {
+          if (problem_.gear[c] != problem_.gear[segment.choice]) continue;
+          const StepCost then = sum(segment.from, segment.count, c);
+          const double longer = then.time_s - now.time_s;
+          const double saved = now.energy_j - then.energy_j;
+          if (longer <= 0 || longer > spare || saved <= most * longer) continue;
+          most = saved / longer;
+          changed = &segment;
+          to = c;
+        }
+      }
+      if (changed == nullptr) return;
+      changed->choice = to;
+      if (!offer(segments)) return;
     }
   }
 
@@ -277,9 +307,12 @@ bool fill_once(const PlanProblem& problem, Assignment& assignment, double& time)
 
 std::optional<Plan> refine(const PlanProblem& problem, const Assignment& assignment) {
   const std::vector<Segment> segments = segments_of(assignment);
-  if (segments.size() > kMostSegments) return std::nullopt;
   Refinement refinement(problem);
   refinement.offer(segments);
+  if (segments.size() > kMostSegments) {
+    refinement.slow_down();
+    return refinement.best();
+  }
   refinement.recombine(segments);
   refinement.descend();
   return refinement.best();
