@@ -66,7 +66,7 @@ Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& shee
     report.strategies.push_back(report_of(run_strategy(name, input), input, options.efficiency));
   }
   report.segments = segments_of(report.table, report.strategies.back().result.wanted);
-  report.break_even = find_break_even(input, options.switching);
+  if (options.break_even) report.break_even = find_break_even(input, options.switching);
   return report;
 }
 

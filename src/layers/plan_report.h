@@ -20,6 +20,7 @@ struct PlanOptions {
   double max_slowdown = 0.05;
   Switching switching = {};
   Efficiency efficiency = {};
+  bool break_even = true;  // look for it: most of the work
 };
 
 struct StrategyReport {

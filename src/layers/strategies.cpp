@@ -61,6 +61,15 @@ std::uint32_t open_choice(const CostTable& table, Mhz memory) {
   return 0;
 }
 
+// Whether memory at this clock would hold a compute-bound step up: its kernels' traffic, with what
+// the framework adds, takes more than half as long as their operations.
+bool binds(const StrategyInput& input, const Step& step, const Choice& choice) {
+  double bytes = 0;
+  for (const Kernel& kernel : step.kernels) bytes += kernel.bytes;
+  const double needed = ridge(input.sheet, input.precision, choice.sm, choice.memory);
+  return step.flops < 2 * needed * bytes;
+}
+
 // By arithmetic intensity alone, without looking at time or energy.
 Assignment intensity(const StrategyInput& input) {
   const Mhz knee = bandwidth_knee(input.sheet.physics.rates);
@@ -75,7 +84,7 @@ Assignment intensity(const StrategyInput& input) {
     std::uint32_t lowest = 0;
     for (const Choice& choice : input.table.choices) {
       if (choice.setting.sm_clock || choice.memory >= input.table.choices[lowest].memory) continue;
-      if (memory_bound(input.sheet, step, input.precision, choice)) continue;
+      if (binds(input, step, choice)) continue;
       lowest = open_choice(input.table, choice.memory);
     }
     assignment.push_back(lowest);
