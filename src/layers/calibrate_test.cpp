@@ -190,7 +190,7 @@ TEST_F(H200Layers, OfBatchNormPredictTheShapeLeftOut) {
     }
   }
 
-  for (const std::size_t i : {0, 1}) {
+  for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_LE(errors[i] / static_cast<double>(count[i]), 0.35);
     EXPECT_LE(std::abs(predicted[i] / measured[i] - 1), 0.15);
   }

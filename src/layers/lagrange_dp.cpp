@@ -161,7 +161,7 @@ std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
         entered > problem_.steps ? entered - problem_.steps : problem_.steps - entered;
     if (away < nearest) {
       nearest = away;
-      start = Start{entered % problem_.steps, choice};
+      start = Start{entered < problem_.steps ? entered : entered - problem_.steps, choice};
     }
     const Origin origin = origin_[entered * k + choice];
     choice = origin.choice;

@@ -13,8 +13,8 @@ PlanReport report_of(const char* network, const char* gpu, const PlanOptions& op
 }
 
 TEST(PlanReport, CoversTheIterationWithSegments) {
-  const PlanReport report =
-      report_of("resnet50", "a4000", {.switching = {.latency = Seconds(0.005)}});
+  const PlanReport report = report_of(
+      "resnet50", "a4000", {.switching = {.latency = Seconds(0.005)}, .break_even = false});
 
   std::vector<int> covered(report.steps.size(), 0);
   double time = 0;
@@ -41,7 +41,8 @@ TEST(PlanReport, FindsThatFinerPlansNeedQuickerSwitches) {
 }
 
 TEST(PlanReport, HasIdleTimesOfEveryStepAndStrategy) {
-  const PlanReport report = report_of("vgg16", "rtx2000ada", {.scope = Scope::kForward});
+  const PlanReport report =
+      report_of("vgg16", "rtx2000ada", {.scope = Scope::kForward, .break_even = false});
 
   for (const StrategyReport& strategy : report.strategies) {
     ASSERT_EQ(strategy.idle.size(), report.steps.size());
@@ -55,8 +56,8 @@ TEST(PlanReport, HasIdleTimesOfEveryStepAndStrategy) {
 }
 
 TEST(PlanReport, SavesTimeAndEnergyByFusing) {
-  const PlanReport apart = report_of("resnet50", "a4000", {});
-  const PlanReport fused = report_of("resnet50", "a4000", {.fuse = true});
+  const PlanReport apart = report_of("resnet50", "a4000", {.break_even = false});
+  const PlanReport fused = report_of("resnet50", "a4000", {.fuse = true, .break_even = false});
 
   EXPECT_LT(fused.steps.size(), apart.steps.size());
   EXPECT_LT(fused.table.uniform(0).time_s, apart.table.uniform(0).time_s);

@@ -69,7 +69,7 @@ void expect_valid(const PlanProblem& problem, const Plan& plan) {
   EXPECT_EQ(totals->switches, plan.totals.switches);
 }
 
-TEST(Planner, IsWithinAThousandthOfBruteForce) {
+TEST(Planner, IsAsGoodAsBruteForce) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
     const std::size_t steps = 2 + random.bits() % 5;
@@ -79,7 +79,7 @@ TEST(Planner, IsWithinAThousandthOfBruteForce) {
     const Plan plan = make_plan(problem);
 
     expect_valid(problem, plan);
-    ASSERT_LE(plan.totals.energy_j, brute_force(problem) * 1.001) << i;
+    ASSERT_LE(plan.totals.energy_j, brute_force(problem) * (1 + 1e-9)) << i;
   }
 }
 
