@@ -29,7 +29,8 @@ Made conv(const TorchLayer& d) {
   if (groups < 1 || d.in[1] % groups != 0 || d.out[1] % groups != 0) {
     return misfit(d, fmt::format("{} groups do not divide its channels", groups));
   }
-  const double per_tap = static_cast<double>(d.in[1] / groups) * static_cast<double>(d.out[1]);
+  const std::int64_t in = d.in[1] / groups;
+  const double per_tap = static_cast<double>(in) * static_cast<double>(d.out[1]);
   const double out = static_cast<double>(d.out[1]);
   const bool bias = d.bias.value_or(std::fmod(d.params, per_tap) != 0);
   const double taps = (d.params - (bias ? out : 0)) / per_tap;

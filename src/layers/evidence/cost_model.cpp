@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <set>
 #include <vector>
 
+#include "base/csv.h"
+#include "base/parse.h"
+#include "layers/builtin_networks.h"
 #include "layers/calibrate.h"
+#include "layers/cost_table.h"
 
 namespace hypermile {
 namespace {
@@ -110,6 +115,53 @@ std::string constants_table(const Efficiency& fitted) {
   return out;
 }
 
+// Median time between the starts of iterations in a recording; nullopt where it is not there.
+std::optional<double> recorded_iteration(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return std::nullopt;
+  const auto reader = CsvReader::open(in, path);
+  if (!reader || !reader->column("t_s")) return std::nullopt;
+  CsvReader rows = *reader;
+  std::vector<double> gaps;
+  std::optional<double> before;
+  while (true) {
+    const auto row = rows.next();
+    if (!row || !*row) break;
+    const auto time = parse_number((**row)[*rows.column("t_s")]);
+    if (!time) return std::nullopt;
+    if (before) gaps.push_back(*time - *before);
+    before = *time;
+  }
+  if (gaps.empty()) return std::nullopt;
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2));
+  return gaps[gaps.size() / 2];
+}
+
+// Whole training iterations of recorded loops, by constants that have seen single layers only.
+std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
+                             const std::string& folder) {
+  struct Loop {
+    const char* file;
+    const char* network;
+    std::int64_t batch;
+    Precision precision;
+  };
+  std::string out =
+      "| recorded loop | measured ms | modelled ms | error |\n| --- | ---: | ---: | ---: |\n";
+  for (const Loop& loop : {Loop{"vgg16_tf32_b64", "vgg16", 64, Precision::kTf32},
+                           Loop{"resnet50_bf16_b256", "resnet50", 256, Precision::kBf16}}) {
+    const auto measured = recorded_iteration(folder + "/iterations/" + loop.file + ".csv");
+    const auto network = builtin_network(loop.network, loop.batch);
+    if (!measured || !network) continue;
+    const auto steps =
+        make_steps(*network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
+    const double modelled = make_cost_table(sheet, steps, constants).uniform(0).time_s;
+    out += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % |\n", loop.file, 1e3 * *measured,
+                       1e3 * modelled, 100 * (modelled / *measured - 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string cost_model_evidence(const std::string& folder) {
@@ -126,6 +178,10 @@ std::string cost_model_evidence(const std::string& folder) {
                 *sheet, only(*times, [&](const LayerTime& t) { return t.precision == precision; }),
                 fitted));
   }
+  out +=
+      "\nWhole training iterations recorded on an H200, median, against the model with the "
+      "constants fitted on all single layers (at batch 64) and the card's power limit:\n\n";
+  out += whole_iterations(*sheet, fitted, folder);
   return out + "\nThe twelve constants, both precisions together:\n\n" + constants_table(fitted);
 }
 
