@@ -55,6 +55,7 @@ extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
 extern const Command kLeasesCommand;
+extern const Command kPlanCommand;
 extern const Command kResetCommand;
 extern const Command kSimulateCommand;
 

@@ -216,6 +216,7 @@ Result<GpuSheet> parse_gpu_sheet(std::string_view text, const std::string& file)
   sheet.architecture = gpu.text("architecture");
   sheet.sm_count = static_cast<int>(gpu.number("sm_count", 1, 1000));
   sheet.memory_gib = gpu.number("memory_gib", 0.1, 10000);
+  sheet.l2_mib = gpu.number("l2_mib", 0, 10000);
   sheet.compute_major = static_cast<int>(gpu.number("compute_major", 1, 99));
   sheet.compute_minor = static_cast<int>(gpu.number("compute_minor", 0, 99));
   sheet.pci_device_id = static_cast<std::uint32_t>(gpu.number("pci_device_id", 0, 0xFFFFFFFFU));

@@ -19,6 +19,7 @@ struct GpuSheet {
   std::string architecture;  // "hopper"
   int sm_count = 0;
   double memory_gib = 0;
+  double l2_mib = 0;
   int compute_major = 0, compute_minor = 0;
   std::uint32_t pci_device_id = 0;  // NVML's pciDeviceId: device << 16 | vendor
   GpuPhysics physics;

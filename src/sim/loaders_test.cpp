@@ -66,7 +66,7 @@ TEST(GpuSheets, ErrorsNameFileAndLine) {
 
   EXPECT_EQ(sheet_error(good), "no error");
   EXPECT_NE(sheet_error(replaced(good, "sm_step = 15", "sm_step = \"x\""))
-                .find("x.toml:16: [clocks] sm_step must be a number"),
+                .find("x.toml:17: [clocks] sm_step must be a number"),
             std::string::npos)
       << sheet_error(replaced(good, "sm_step = 15", "sm_step = \"x\""));
   EXPECT_NE(sheet_error(replaced(good, "sm_step = 15", "")).find("[clocks] has no sm_step"),

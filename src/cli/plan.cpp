@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile plan`: clocks for the layers and phases of a network on a GPU, by the simulator's
+// physics. Nothing is run and no GPU is touched.
+#include "cli/plan.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/command.h"
+#include "layers/network_file.h"
+
+namespace hypermile {
+namespace {
+
+constexpr std::string_view kSimPrefix = "sim:";
+constexpr std::int64_t kMostBatch = 1 << 20;
+
+Error usage(std::string message, std::string remedy) {
+  return Error{ErrorCode::kUsage, std::move(message), std::move(remedy)};
+}
+
+Result<GpuSheet> read_sheet(const OptionValues& values) {
+  std::string name = values.text("gpu");
+  if (name.empty()) {
+    return usage("which GPU?", fmt::format("give --gpu {}", fmt::join(gpu_sheet_keys(), "|")));
+  }
+  if (name.starts_with(kSimPrefix)) name.erase(0, kSimPrefix.size());
+  return load_gpu_sheet(name);
+}
+
+Result<std::optional<std::int64_t>> read_batch(const OptionValues& values) {
+  if (!values.given("batch")) return std::optional<std::int64_t>();
+  const long long batch = values.integer("batch");
+  if (batch < 1 || batch > kMostBatch) {
+    return usage(fmt::format("a batch of {} is none", batch),
+                 fmt::format("give 1 to {}", kMostBatch));
+  }
+  return std::optional<std::int64_t>(batch);
+}
+
+Result<PlanOptions> read_options(const OptionValues& values) {
+  PlanOptions options;
+  ASSIGN_OR_RETURN(options.precision, parse_precision(values.text("precision")));
+  ASSIGN_OR_RETURN(options.scope, parse_scope(values.text("phase")));
+  options.fuse = values.flag("fuse");
+  options.max_slowdown = values.number("max-slowdown");
+  if (values.given("switch-latency")) {
+    options.switching.latency = values.duration("switch-latency");
+    if (options.switching.latency->value() < 0) {
+      return usage("--switch-latency cannot be negative", "give 0 or more, like 20ms");
+    }
+  }
+  options.switching.call = values.duration("switch-call");
+  options.switching.most_per_second = values.number("switch-rate");
+  return options;
+}
+
+Result<void> write_page(const std::string& path, const PlanDocument& document) {
+  std::ofstream out(path);
+  out << plan_page(document);
+  out.close();
+  if (!out) return Error{ErrorCode::kIo, path + ": cannot be written", "check folder and space"};
+  return {};
+}
+
+Result<void> run(const CommandArguments& arguments, CommandContext& context) {
+  const OptionValues& values = arguments.options;
+  if (arguments.positional.size() != 1) {
+    return usage("plan takes one network", "for example: hypermile plan resnet50 --gpu a4000");
+  }
+  PlanDocument document;
+  ASSIGN_OR_RETURN(document.sheet, read_sheet(values));
+  ASSIGN_OR_RETURN(const auto batch, read_batch(values));
+  ASSIGN_OR_RETURN(document.network, open_network(arguments.positional.front(), batch));
+  ASSIGN_OR_RETURN(document.options, read_options(values));
+  document.phase = values.text("phase");
+  for (const UnknownOperator& unknown : document.network.unknown) {
+    context.err << fmt::format(
+        "hypermile: operator {} is not known ({} times): taken as element-wise\n", unknown.type,
+        unknown.count);
+  }
+  if (values.given("calibrate")) {
+    const std::string file = values.text("calibrate");
+    ASSIGN_OR_RETURN(const std::vector<LayerTime> times, read_layer_times(file));
+    document.options.efficiency = calibrate(document.sheet, times, {});
+    document.calibration = CalibrationUsed{
+        file, score_calibration(document.sheet, times, document.options.efficiency)};
+  }
+  ASSIGN_OR_RETURN(document.report,
+                   make_plan_report(document.network, document.sheet, document.options));
+  if (values.given("page")) RETURN_IF_ERROR(write_page(values.text("page"), document));
+  if (values.flag("json")) {
+    context.out << to_json(document).dump(2) << "\n";
+  } else {
+    context.out << to_table(document, values.flag("layers"));
+  }
+  return {};
+}
+
+}  // namespace
+
+const Command kPlanCommand = {
+    "plan", "clocks for the layers and phases of a network", "NETWORK",
+    "  hypermile plan resnet50 --gpu a4000 --batch 32\n"
+    "  hypermile plan vgg16 --gpu rtx2000ada --phase forward --switch-latency 0\n"
+    "  hypermile plan model.onnx --gpu h200 --precision bf16 --json\n"
+    "  hypermile plan resnet50 --gpu h200 --batch 64 --calibrate layers.csv --page plan.html\n",
+    run};
+
+}  // namespace hypermile

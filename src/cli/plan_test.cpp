@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hypermile plan` through the command line, as a person or a script would call it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/cli.h"
+
+namespace hypermile {
+namespace {
+
+struct Called {
+  int code = 0;
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+Called call(const std::string& line) {
+  std::istringstream words("plan " + line);
+  const std::vector<std::string> arguments{std::istream_iterator<std::string>(words),
+                                           std::istream_iterator<std::string>()};
+  std::ostringstream out, err;
+  VirtualClock clock;
+  CommandContext context{out, err, false, clock, {}};
+  Called called;
+  called.code = run_cli(arguments, context);
+  called.out = out.str();
+  called.err = err.str();
+  return called;
+}
+
+TEST(PlanCommand, PrintsTheDocumentOfTheContract) {
+  const Called called = call(
+      "resnet50 --gpu a4000 --batch 4 --precision fp32 --phase forward --max-slowdown 5% "
+      "--switch-latency 20ms --json");
+
+  ASSERT_EQ(called.code, 0) << called.err;
+  const auto json = called.json();
+  double macs = 0;
+  for (const auto& layer : json["layers"]) {
+    for (const char* key :
+         {"name", "type", "flops", "bytes", "intensity", "class", "time_s", "energy_j"}) {
+      ASSERT_TRUE(layer.contains(key)) << key;
+    }
+    const std::string type = layer["type"];
+    if (type.starts_with("Conv") || type.starts_with("Linear")) {
+      macs += layer["flops"].get<double>() / 2;
+    }
+  }
+  EXPECT_NEAR(macs, 4 * 4.089e9, 4 * 0.001e9);
+  ASSERT_EQ(json["strategies"].size(), 7U);
+  for (const auto& strategy : json["strategies"]) {
+    for (const char* key :
+         {"name", "time_s", "energy_j", "saved_pct", "slowdown_pct", "switches"}) {
+      ASSERT_TRUE(strategy.contains(key)) << key;
+    }
+  }
+  for (const auto& segment : json["segments"]) {
+    for (const char* key : {"from", "to", "setting"}) ASSERT_TRUE(segment.contains(key)) << key;
+  }
+  for (const char* key : {"layer", "segment", "phase"}) {
+    EXPECT_TRUE(json["break_even_switch_latency_s"].contains(key)) << key;
+  }
+}
+
+TEST(PlanCommand, GivesTimesThatAddUp) {
+  const auto json = call("vgg16 --gpu sim:rtx2000ada --batch 8 --json").json();
+
+  double time = 0;
+  for (const auto& layer : json["layers"]) time += layer["time_s"].get<double>();
+
+  EXPECT_NEAR(json["strategies"][0]["time_s"].get<double>(), time, 1e-9 * time);
+}
+
+TEST(PlanCommand, PlansEveryBuiltInNetwork) {
+  for (const char* network : {"bert-base", "gpt2", "gcn"}) {
+    const Called called =
+        call(std::string(network) + " --gpu v100-pcie --precision fp16 --phase forward --json");
+
+    ASSERT_EQ(called.code, 0) << called.err;
+    EXPECT_GT(called.json()["layers"].size(), 5U);
+  }
+}
+
+TEST(PlanCommand, ShowsTablesToPeople) {
+  const Called called = call("vgg16 --gpu a4000 --batch 2 --phase forward --layers");
+
+  ASSERT_EQ(called.code, 0) << called.err;
+  EXPECT_NE(called.out.find("features.28"), std::string::npos);
+  EXPECT_NE(called.out.find("switch-aware"), std::string::npos);
+  EXPECT_NE(called.out.find("Modelled, not measured"), std::string::npos);
+}
+
+TEST(PlanCommand, WritesAPage) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "plan.html";
+
+  const Called called = call("vgg16 --gpu a4000 --phase forward --page " + path.string());
+
+  ASSERT_EQ(called.code, 0) << called.err;
+  std::ifstream in(path);
+  std::stringstream page;
+  page << in.rdbuf();
+  EXPECT_NE(page.str().find("<svg"), std::string::npos);
+  EXPECT_NE(page.str().find("</html>"), std::string::npos);
+  EXPECT_EQ(page.str().find("http"), std::string::npos);  // nothing from elsewhere
+  std::filesystem::remove(path);
+}
+
+TEST(PlanCommand, NamesUnknownModulesOnce) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "net.json";
+  std::ofstream(path) << R"({"format": "hypermile-network-1", "batch": 1, "layers": [
+    {"name": "a", "type": "Strange", "in_shape": [64, 64], "out_shape": [64, 64]},
+    {"name": "b", "type": "Strange", "in_shape": [64, 64], "out_shape": [64, 64]}]})";
+
+  const Called called = call(path.string() + " --gpu a4000 --json");
+
+  ASSERT_EQ(called.code, 0) << called.err;
+  EXPECT_NE(called.err.find("Strange is not known (2 times)"), std::string::npos) << called.err;
+  EXPECT_EQ(called.json()["unknown_operators"][0]["count"], 2);
+  std::filesystem::remove(path);
+}
+
+TEST(PlanCommand, RefusesBadUsageWithOneLine) {
+  for (const char* line :
+       {"", "resnet50", "resnet50 --gpu a400", "resnet5 --gpu a4000", "resnet50 vgg16 --gpu a4000",
+        "resnet50 --gpu a4000 --precision int8", "resnet50 --gpu a4000 --phase sideways",
+        "resnet50 --gpu a4000 --batch 0", "resnet50 --gpu a4000 --switch-latency soon"}) {
+    const Called called = call(line);
+
+    EXPECT_EQ(called.code, 2) << line;
+    EXPECT_EQ(std::ranges::count(called.err, '\n'), 1) << called.err;
+    EXPECT_TRUE(called.out.empty());
+  }
+  EXPECT_EQ(call("nowhere.onnx --gpu a4000").code, 1);
+  EXPECT_EQ(call("resnet50 --gpu a4000 --calibrate nowhere.csv").code, 1);
+}
+
+}  // namespace
+}  // namespace hypermile
