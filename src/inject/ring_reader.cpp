@@ -81,7 +81,9 @@ void RingBatch::clear() {
 }
 
 RingReader::RingReader(FileDescriptor file, std::string file_name)
-    : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {}
+    : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {
+  control_.previous = kNoName;
+}
 
 Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner) {
   // Non-blocking, so that a FIFO of that name does not hold us up before it is refused.
@@ -196,7 +198,8 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
     case RecordKind::kContext:
     case RecordKind::kFork:
     case RecordKind::kStatus:
-      batch.notices.push_back({kind, *time, high});
+    case RecordKind::kWatch:
+      batch.notices.push_back({kind, *time, high, next_});
       return true;
     case RecordKind::kGpuTime:
       break;
@@ -227,6 +230,7 @@ Result<RingInfo> RingReader::info() const {
   info.events_placed = header.events_placed;
   info.events_passed = header.events_passed;
   info.in_capture = header.in_capture;
+  info.dark = Seconds(static_cast<double>(header.dark_ns) * 1e-9);
   return info;
 }
 
@@ -244,26 +248,32 @@ std::optional<std::string> RingReader::name(std::uint32_t id) {
 }
 
 Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) {
-  RingControl control{};
-  control.previous = kNoName;
-  if (wanted) {
-    const double spacing = std::clamp(wanted->spacing.value(), 0.0, 3600.0) * 1e9;
-    control.events_wanted = 1;
-    control.kernel = wanted->kernel;
-    control.previous = wanted->previous.value_or(kNoName);
-    control.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(spacing));
-  }
-  // Odd, then the rest, then even: a launch in between sees that it must not look yet.
-  const std::uint64_t odd = control_revision_ + 1;
-  control_revision_ += 2;
-  control.revision = odd;
-  constexpr std::size_t kRevision = sizeof control.revision;
-  if (!write_at(file_.get(), &odd, kRevision, kControlOffset) ||
-      !write_at(file_.get(), &control, sizeof control, kControlOffset) ||
-      !write_at(file_.get(), &control_revision_, kRevision, kControlOffset))
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
-  return {};
+  control_.events_wanted = wanted ? 1 : 0;
+  control_.kernel = wanted ? wanted->kernel : 0;
+  control_.previous = wanted ? wanted->previous.value_or(kNoName) : kNoName;
+  const double spacing = wanted ? std::clamp(wanted->spacing.value(), 0.0, 3600.0) * 1e9 : 0.0;
+  control_.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(spacing));
+  return write_control();
+}
+
+Result<void> RingReader::want_dark(const std::optional<Instant>& until) {
+  control_.dark_until_ns =
+      until ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, until->nanoseconds())) : 0;
+  return write_control();
+}
+
+// Odd, then the rest, then even: a launch in between sees that it must not look yet.
+Result<void> RingReader::write_control() {
+  const std::uint64_t odd = control_.revision + 1;
+  const std::uint64_t even = odd + 1;
+  control_.revision = odd;
+  const bool written = write_at(file_.get(), &odd, sizeof odd, kControlOffset) &&
+                       write_at(file_.get(), &control_, sizeof control_, kControlOffset) &&
+                       write_at(file_.get(), &even, sizeof even, kControlOffset);
+  control_.revision = even;
+  if (written) return {};
+  return Error{ErrorCode::kIo,
+               fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
 }
 
 }  // namespace hypermile

@@ -43,9 +43,10 @@ struct RingTick {
 };
 
 struct RingNotice {
-  RecordKind kind = RecordKind::kStatus;  // kContext, kFork or kStatus
+  RecordKind kind = RecordKind::kStatus;  // kContext, kFork, kStatus or kWatch
   Instant time;
-  std::uint32_t value = 0;  // device, pid of the child, RingStatus
+  std::uint32_t value = 0;   // device, pid of the child, RingStatus; 1 or 0 for kWatch
+  std::uint64_t number = 0;  // of the record
 };
 
 // What one drain found. Kinds are in order each; numbers and times relate them to one another.
@@ -76,6 +77,7 @@ struct RingInfo {
   std::uint64_t events_placed = 0;
   std::uint64_t events_passed = 0;
   std::uint64_t in_capture = 0;
+  Seconds dark;  // during which launches were not watched
 };
 
 // At which launches the job shall record CUDA events.
@@ -99,6 +101,9 @@ class RingReader {
   // Of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if it is not there.
   std::optional<std::string> name(std::uint32_t id);
   Result<void> want_events(const std::optional<WantedEvents>& wanted);
+  // Launches need not be watched until then; nullopt: watch. The notices kWatch tell what is done,
+  // and when. No stretch is longer than kLongestDarkNs.
+  Result<void> want_dark(const std::optional<Instant>& until);
 
   const std::string& file_name() const { return file_name_; }
   std::uint64_t lost() const { return lost_; }
@@ -111,6 +116,7 @@ class RingReader {
   bool take_block(Instant now, std::uint64_t head, RingBatch& batch, Result<void>& outcome);
   bool take_slot(const RingSlot& slot, Instant now, std::uint64_t head, RingBatch& batch);
   bool accept(const RingSlot& slot, Instant now, RingBatch& batch);
+  Result<void> write_control();
 
   FileDescriptor file_;
   std::string file_name_;
@@ -118,7 +124,7 @@ class RingReader {
   std::optional<Instant> waiting_since_;  // for that record's writer to finish
   std::uint64_t lost_ = 0;
   std::uint64_t damaged_ = 0;
-  std::uint64_t control_revision_ = 0;
+  RingControl control_ = {};  // as last written
   std::vector<RingSlot> block_;
   std::vector<std::string> names_;
 };
