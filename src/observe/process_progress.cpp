@@ -2,11 +2,19 @@
 #include "observe/process_progress.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "observe/optimizer_kernel.h"
 
 namespace hypermile {
+namespace {
+
+// Hosts run ahead by tenths of a second: over less, their times tell no period.
+constexpr Seconds kLongEnough = Seconds(1.5);
+
+}  // namespace
 
 std::string_view to_string(ProgressSource source) {
   switch (source) {
@@ -36,8 +44,9 @@ std::string_view to_string(ProgressState state) {
   return "ended";
 }
 
-ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays)
-    : pid_(pid), sink_(sink), detector_(*this), queue_(delays) {}
+ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays,
+                                 const DutyTerms& duty)
+    : pid_(pid), sink_(sink), detector_(*this), queue_(delays), duty_(duty) {}
 
 ProcessProgress::~ProcessProgress() = default;
 
@@ -63,8 +72,9 @@ void ProcessProgress::step(Instant now) {
   for (Source& source : rings_) drain(source, now);
   if (source_ != ProgressSource::kTicks && source_ != ProgressSource::kNvtxSteps) {
     detector_.analyse_if_due();
-    detector_.check_idle(now);
+    if (!dark_since_) detector_.check_idle(now);
   }
+  decide_watching(now);
   release(now, /*everything=*/false);
 }
 
@@ -91,6 +101,9 @@ void ProcessProgress::drain(Source& source, Instant now) {
   }
   lost_ += batch_.lost;
   damaged_ += batch_.damaged;
+  // The note that launches are watched again may be among what was lost.
+  if (batch_.lost > 0 && dark_since_ && !batch_.launches.empty())
+    watched_again(batch_.launches.front().launch.time, batch_.launches.front().number);
   take_notices(batch_);
   take_ticks(batch_, *source.ring);
   take_launches(batch_);
@@ -98,7 +111,10 @@ void ProcessProgress::drain(Source& source, Instant now) {
     if (Result<RingInfo> info = source.ring->info()) info_ = std::move(info).value();
   }
   gpu_times_ += batch_.gpu_times.size();
-  for (const GpuTime& time : batch_.gpu_times) queue_.add(time, now);
+  for (const GpuTime& time : batch_.gpu_times) {
+    queue_.add(time, now);
+    stretch_.add(time);
+  }
 }
 
 void ProcessProgress::seen(Instant time) {
@@ -106,19 +122,88 @@ void ProcessProgress::seen(Instant time) {
   last_seen_ = std::max(last_seen_.value_or(time), time);
 }
 
+// Launches and the notes on watching in the order in which they were written.
 void ProcessProgress::take_launches(const RingBatch& batch) {
-  if (batch.launches.empty()) return;
-  seen(batch.launches.front().launch.time);
-  seen(batch.launches.back().launch.time);
+  auto notice = batch.notices.begin();
+  const auto take_notes_before = [&](std::uint64_t number) {
+    for (; notice != batch.notices.end() && notice->number < number; ++notice) take_watch(*notice);
+  };
+  for (const NumberedLaunch& launch : batch.launches) {
+    take_notes_before(launch.number);
+    // Some are seen while the switches are being turned: they are not all.
+    if (!dark_since_) take_launch(launch);
+  }
+  take_notes_before(std::numeric_limits<std::uint64_t>::max());
+}
+
+void ProcessProgress::take_launch(const NumberedLaunch& launch) {
+  seen(launch.launch.time);
+  stretch_.add(launch);
   // Ticks tell all; the launches are then only counted as signs of life.
   if (source_ == ProgressSource::kTicks || source_ == ProgressSource::kNvtxSteps) return;
   idle_ = false;
-  for (const NumberedLaunch& launch : batch.launches) {
-    queue_.add_launch(launch.number);
-    detector_.add(launch.launch);
-    work_rate_.add(launch.launch);
-    detector_.analyse_if_due();
+  queue_.add_launch(launch.number);
+  detector_.add(launch.launch);
+  work_rate_.add(launch.launch);
+  detector_.analyse_if_due();
+}
+
+void ProcessProgress::take_watch(const RingNotice& notice) {
+  if (notice.kind != RecordKind::kWatch) return;
+  if (notice.value == 0 && !dark_since_) {
+    dark_since_ = notice.time;
+  } else if (notice.value != 0 && dark_since_) {
+    watched_again(notice.time, notice.number);
   }
+}
+
+void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
+  // A dark stretch after which no boundary came is one with the next.
+  if (!unseen_) unseen_ = Unseen{*dark_since_, stretch_.last_boundary()};
+  if (const auto period = stretch_.period(kLongEnough)) period_ = period;
+  dark_since_.reset();
+  asked_until_.reset();
+  stretch_ = WatchedStretch(number);
+  duty_.watching_since(time);
+  detector_.missed(time);
+  work_rate_.restart();
+  queue_.begin_stretch();
+}
+
+// The first boundary after a dark stretch, in the pattern that was there before it.
+void ProcessProgress::bridge(const Boundary& boundary) {
+  const Unseen unseen = *std::exchange(unseen_, std::nullopt);
+  if (!unseen.last || !period_) return;
+  const double iterations = std::round((boundary.time - *unseen.last) / *period_);
+  PhaseProgress& in = phase(boundary.pattern.phase);
+  in.iterations += iterations;
+  in.estimated += iterations;
+  counted_in_lock_ += iterations;
+}
+
+void ProcessProgress::decide_watching(Instant now) {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr || stretch_.launches_per_second() <= 0) return;
+  if (attended_ || dark_since_ || asked_until_) {
+    const bool unwanted = attended_ && asked_until_;
+    // A library that cannot, or a job that launches nothing, leaves a wish unanswered.
+    const bool unheard = !dark_since_ && asked_until_ && now > *asked_until_;
+    if (!unwanted && !unheard) return;
+    asked_until_.reset();
+    if (unwanted) (void)ring->want_dark(std::nullopt);
+    return;
+  }
+  const bool ticks = source_ == ProgressSource::kTicks || source_ == ProgressSource::kNvtxSteps;
+  WatchDuty::View view;
+  view.ticks = ticks;
+  view.certain = ticks || (detector_.state() == DetectorState::kLocked && !idle_);
+  view.known_phase = known_phase_;
+  view.measured = stretch_.measured(Seconds(2));
+  view.iterations = stretch_.iterations();
+  view.launches_per_second = stretch_.launches_per_second();
+  asked_until_ = duty_.step(now, view);
+  // Where it cannot be said, everything is watched: nothing more to do about a failure.
+  if (asked_until_) (void)ring->want_dark(asked_until_);
 }
 
 void ProcessProgress::take_notices(const RingBatch& batch) {
@@ -149,8 +234,10 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
       queue_.begin_stretch();
       tell(tick.time, ProgressState::kLocked, std::nullopt);
     }
-    queue_.add(
-        Boundary{.pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1});
+    const Boundary boundary{
+        .pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1};
+    stretch_.add(boundary);
+    queue_.add(boundary);
   }
 }
 
@@ -224,6 +311,10 @@ void ProcessProgress::locked(const Pattern& pattern, const Lock& lock) {
   locked_since_.reset();
   counted_in_lock_ = 0;
   set_levels(phase(pattern.phase), pattern);
+  known_phase_ = lock.known;
+  unseen_.reset();
+  period_.reset();
+  stretch_.forget_iterations();
   queue_.begin_stretch();
   ask_for_events(pattern.anchor);
   tell(lock.time, ProgressState::kLocked, pattern, lock.known);
@@ -234,6 +325,8 @@ void ProcessProgress::boundary(const Boundary& boundary) {
   if (!locked_since_) locked_since_ = boundary.time;
   PhaseProgress& in = phase(boundary.pattern.phase);
   if (boundary.pattern.level == 0) {
+    if (unseen_) bridge(boundary);
+    stretch_.add(boundary);
     in.iterations += boundary.iterations;
     counted_in_lock_ += boundary.iterations;
   }
@@ -246,6 +339,9 @@ void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {
 }
 
 void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time) {
+  // What ended unseen ended nobody knows when: the dark stretch counts for nobody.
+  if (unseen_) since = std::min(since, unseen_->since);
+  unseen_.reset();
   if (locked_since_ && since > *locked_since_)
     phase(pattern.phase).locked += since - *locked_since_;
   locked_since_.reset();

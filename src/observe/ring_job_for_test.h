@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -71,6 +72,7 @@ class RingJob {
   }
 
   std::uint64_t iterations() const { return done_; }
+  std::uint64_t launches_watched() const { return watched_; }
   RingWriter& writer() { return *writer_; }
 
   static constexpr std::uint64_t kAhead = 10;
@@ -89,19 +91,36 @@ class RingJob {
     for (const std::string& name : next.kernels) {
       const std::uint32_t kernel = writer_->intern(name.c_str());
       const Instant at = host + next.length * (0.1 * i / count);
+      i += 1;
+      if (!watched(at)) continue;
       const std::uint64_t number = writer_->put(ns(at), pack_b(RecordKind::kLaunch, 0, kernel), 8);
       const RingControl& control = writer_->control();
       const bool anchor = control.events_wanted != 0 && control.kernel == kernel &&
                           (control.previous == kNoName || control.previous == previous_);
       if (anchor && at - last_event_ >= milliseconds(50)) {
-        pending_.push_back({number, gpu_free_ + next.length * (i / count)});
+        pending_.push_back({number, gpu_free_ + next.length * ((i - 1) / count)});
         last_event_ = at;
       }
       previous_ = kernel;
-      i += 1;
     }
     gpu_free_ = gpu_free_ + next.length;
     ++done_;
+  }
+
+  // As the injected library does when the controller can do without launches for a while.
+  bool watched(Instant at) {
+    const std::uint64_t wish = writer_->control().dark_until_ns;
+    const bool over = dark_until_ != 0 && (ns(at) >= dark_until_ || wish != dark_until_);
+    if (over) {
+      writer_->put(ns(at), pack_b(RecordKind::kWatch, 0, 1), 0);
+      heeded_ = std::exchange(dark_until_, 0);
+    }
+    if (dark_until_ == 0 && wish > ns(at) && wish != heeded_) {
+      writer_->put(ns(at), pack_b(RecordKind::kWatch, 0, 0), 0);
+      dark_until_ = wish;
+    }
+    if (dark_until_ == 0) ++watched_;
+    return dark_until_ == 0;
   }
 
   std::unique_ptr<RingWriter> writer_ = std::make_unique<RingWriter>();
@@ -110,6 +129,8 @@ class RingJob {
   Instant gpu_free_, block_, last_event_;
   std::uint32_t previous_ = kNoName;
   std::uint64_t done_ = 0;
+  std::uint64_t watched_ = 0;
+  std::uint64_t dark_until_ = 0, heeded_ = 0;
   std::vector<Pending> pending_;
 };
 

@@ -25,6 +25,7 @@ class LaunchDetector::Core {
   explicit Core(DetectorSink& sink) : sink_(&sink) {}
 
   void add(const Launch& launch);
+  void missed(Instant watched_since);
   void analyse_if_due();
   void check_idle(Instant now);
 
@@ -81,6 +82,7 @@ class LaunchDetector::Core {
   std::optional<PhaseLibrary::Match> match_pending_;
   std::uint32_t phase_ = 0;
   bool idle_told_ = false;
+  Instant watched_since_;
 };
 
 }  // namespace hypermile
