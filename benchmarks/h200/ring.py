@@ -9,7 +9,7 @@ CONTROL_AT, NAMES_AT = 4096, 8192
 SLOTS_AT = NAMES_AT + NAMES * 256
 SIZE = SLOTS_AT + SLOTS * 32
 HEAD_AT = 512
-KINDS = {1: "launch", 2: "gpu_time", 3: "tick", 4: "step", 5: "context", 6: "fork", 7: "status", 8: "watch"}
+KINDS = {1: "launch", 2: "gpu_time", 3: "tick", 4: "step", 5: "context", 6: "fork", 7: "status", 8: "watch", 9: "tick_time"}
 STATUS = ["starting", "watching", "no cupti", "cupti failed", "other profiler", "handed over", "ended"]
 NO_NAME = 0xFFFFFFFF
 

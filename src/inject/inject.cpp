@@ -10,6 +10,7 @@
 #include "inject/dark_stretches.h"
 #include "inject/driver.h"
 #include "inject/launch_watch.h"
+#include "inject/mark_step.h"
 #include "inject/ring_of_process.h"
 #include "inject/subscription.h"
 
@@ -32,7 +33,10 @@ bool turn_launches(bool on) {
   // were there before the first launch.
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, [] { (void)::atexit([] { subscription_of_process().close(); }); });
-  return subscription_of_process().turn_launches(on);
+  watch.set_watching(false);
+  const bool turned = subscription_of_process().turn_launches(on);
+  watch.set_watching(on);
+  return turned;
 }
 
 void start() {
@@ -48,6 +52,11 @@ void start() {
 }
 
 }  // namespace
+
+void mark_step(std::uint64_t number, std::uint64_t now_ns) {
+  watch.on_step({number, false}, now_ns);
+}
+
 }  // namespace hypermile
 
 // The driver's door; it ignores the answer.
@@ -55,6 +64,12 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, hypermile::start);
   return 1;
+}
+
+// libhypermile.so's door: the calling thread ticks, record `number` in the ring of ticks.
+extern "C" __attribute__((visibility("default"))) void hypermile_inject_tick(std::uint64_t number,
+                                                                             std::uint64_t now_ns) {
+  hypermile::watch.on_step({number, true}, now_ns);
 }
 
 // For measuring what watching costs (benchmarks/h200/inject_overhead.py). 0: as in a run; 1: gives

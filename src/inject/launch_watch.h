@@ -41,6 +41,10 @@ class LaunchWatch {
   };
 
   void start(const Driver& driver, DarkStretches& dark);
+  // The calling thread begins a step, told by NVTX or a tick. Any time, also before start().
+  void on_step(const Mark& step, std::uint64_t now_ns) { events_.on_step(step, now_ns); }
+  // Launches will not be told from now on, or will be again.
+  void set_watching(bool watching) { events_.set_watching(watching); }
   void on_call(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
 
  private:

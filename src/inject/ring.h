@@ -57,14 +57,16 @@ enum class RingStatus : std::uint32_t {
 };
 
 enum class RecordKind : std::uint8_t {
-  kLaunch = 1,   // a: host time; b: kind, stream, kernel; c: grid blocks (0: unknown)
-  kGpuTime = 2,  // a: number of the launch; b: kind, axis, device; c: seconds (bits of a double)
-  kTick = 3,     // a: host time; b: kind, 0, name of the phase or kNoName
-  kStep = 4,     // a: host time; b: kind, 0, name of the NVTX range; c: 0
-  kContext = 5,  // a: host time; b: kind, 0, device; a CUDA context launches for the first time
-  kFork = 6,     // a: host time; b: kind; c: pid of the child, which has no ring of its own
-  kStatus = 7,   // a: host time; b: kind, 0, the new RingStatus
-  kWatch = 8,    // a: host time; b: kind, 0, 1: launches are records again from here on, 0: not
+  kLaunch = 1,  // a: host time; b: kind, stream, kernel; c: grid blocks (0: unknown)
+  // a: number of the launch or step; b: kind, axis, device; c: seconds (bits of a double)
+  kGpuTime = 2,
+  kTick = 3,      // a: host time; b: kind, 0, name of the phase or kNoName
+  kStep = 4,      // a: host time; b: kind, 0, name of the NVTX range; c: 0
+  kContext = 5,   // a: host time; b: kind, 0, device; a CUDA context launches for the first time
+  kFork = 6,      // a: host time; b: kind; c: pid of the child, which has no ring of its own
+  kStatus = 7,    // a: host time; b: kind, 0, the new RingStatus
+  kWatch = 8,     // a: host time; b: kind, 0, 1: launches are records again from here on, 0: not
+  kTickTime = 9,  // as kGpuTime; a: number of the tick in the process's ring of ticks
 };
 
 // Word b of a slot: kind in bits 0-7, a dense stream or axis in bits 8-31, the rest above.
@@ -128,6 +130,10 @@ struct RingHeader {
   std::uint8_t padding[184];       // to a cache line that only writers of records touch
   alignas(64) std::uint64_t head;  // the next record's number
 };
+
+// Bits of RingControl::events_wanted.
+constexpr std::uint32_t kEventsAtKernel = 1;
+constexpr std::uint32_t kEventsAtSteps = 2;  // at the first launch after an NVTX step or a tick
 
 // The boundary at which CUDA events are wanted: a launch of `kernel`, right after one of `previous`
 // (whichever thread or stream that came from) unless that is kNoName.

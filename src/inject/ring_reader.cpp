@@ -172,11 +172,13 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
   const auto kind = static_cast<RecordKind>(slot.b & 0xffU);
   const auto middle = static_cast<std::uint32_t>((slot.b >> 8) & 0x00ff'ffffU);
   const auto high = static_cast<std::uint32_t>(slot.b >> 32);
-  if (kind == RecordKind::kGpuTime) {
+  const bool tick_time = kind == RecordKind::kTickTime;
+  if (kind == RecordKind::kGpuTime || tick_time) {
     const auto seconds = std::bit_cast<double>(slot.c);
-    if (slot.a >= next_ || !std::isfinite(seconds) || seconds < 0 || seconds > kMostGpuSeconds)
+    if (slot.a >= (tick_time ? kMostRecords : next_) || !std::isfinite(seconds) || seconds < 0 ||
+        seconds > kMostGpuSeconds)
       return false;
-    batch.gpu_times.push_back({slot.a, Seconds(seconds), middle, high});
+    batch.gpu_times.push_back({slot.a, Seconds(seconds), middle, high, tick_time});
     return true;
   }
   const std::optional<Instant> time = time_from(slot.a, now);
@@ -191,7 +193,7 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
     case RecordKind::kTick:
     case RecordKind::kStep:
       if (high >= kNameCount && high != kNoName) return false;
-      batch.ticks.push_back({*time,
+      batch.ticks.push_back({*time, next_,
                              high == kNoName ? std::nullopt : std::optional<std::uint32_t>(high),
                              kind == RecordKind::kStep});
       return true;
@@ -202,6 +204,7 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
       batch.notices.push_back({kind, *time, high, next_});
       return true;
     case RecordKind::kGpuTime:
+    case RecordKind::kTickTime:
       break;
   }
   return false;
@@ -248,12 +251,22 @@ std::optional<std::string> RingReader::name(std::uint32_t id) {
 }
 
 Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) {
-  control_.events_wanted = wanted ? 1 : 0;
+  control_.events_wanted = wanted ? kEventsAtKernel : 0;
   control_.kernel = wanted ? wanted->kernel : 0;
   control_.previous = wanted ? wanted->previous.value_or(kNoName) : kNoName;
-  const double spacing = wanted ? std::clamp(wanted->spacing.value(), 0.0, 3600.0) * 1e9 : 0.0;
-  control_.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(spacing));
+  set_spacing(wanted ? wanted->spacing : Seconds(0));
   return write_control();
+}
+
+Result<void> RingReader::want_step_events(Seconds spacing) {
+  control_.events_wanted = kEventsAtSteps;
+  set_spacing(spacing);
+  return write_control();
+}
+
+void RingReader::set_spacing(Seconds spacing) {
+  const double ns = std::clamp(spacing.value(), 0.0, 3600.0) * 1e9;
+  control_.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(ns));
 }
 
 Result<void> RingReader::want_dark(const std::optional<Instant>& until) {

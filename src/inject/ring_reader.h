@@ -27,17 +27,19 @@ struct NumberedLaunch {
   Launch launch;
 };
 
-// When a launch began on the GPU. Times of one axis may be subtracted; another axis is another
-// context, or the same after a pause.
+// When a launch, or the first after a step or tick, began on the GPU. Times of one axis may be
+// subtracted; another axis is another context, or the same after a pause.
 struct GpuTime {
   std::uint64_t launch = 0;  // its number
   Seconds time;
   std::uint32_t axis = 0;
   std::uint32_t device = 0;
+  bool tick = false;  // `launch` is the number of a tick in the process's ring of ticks
 };
 
 struct RingTick {
   Instant time;
+  std::uint64_t number = 0;           // of the record
   std::optional<std::uint32_t> name;  // id of the phase's or range's name, where there is one
   bool nvtx = false;                  // the start of the NVTX range asked for
 };
@@ -101,6 +103,8 @@ class RingReader {
   // Of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if it is not there.
   std::optional<std::string> name(std::uint32_t id);
   Result<void> want_events(const std::optional<WantedEvents>& wanted);
+  // The same at the first launch after each step or tick.
+  Result<void> want_step_events(Seconds spacing = milliseconds(50));
   // Launches need not be watched until then; nullopt: watch. The notices kWatch tell what is done,
   // and when. No stretch is longer than kLongestDarkNs.
   Result<void> want_dark(const std::optional<Instant>& until);
@@ -116,6 +120,7 @@ class RingReader {
   bool take_block(Instant now, std::uint64_t head, RingBatch& batch, Result<void>& outcome);
   bool take_slot(const RingSlot& slot, Instant now, std::uint64_t head, RingBatch& batch);
   bool accept(const RingSlot& slot, Instant now, RingBatch& batch);
+  void set_spacing(Seconds spacing);
   Result<void> write_control();
 
   FileDescriptor file_;

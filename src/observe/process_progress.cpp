@@ -51,7 +51,10 @@ ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDe
 ProcessProgress::~ProcessProgress() = default;
 
 void ProcessProgress::attach(RingReader& ring, const RingInfo& info) {
-  rings_.push_back({&ring, info.source});
+  // Ticks are read before the launches among which their GPU times are.
+  const auto at = info.source == RingSource::kTicks ? rings_.begin() : rings_.end();
+  rings_.insert(at, {&ring, info.source});
+  if (info.source == RingSource::kLaunches && ticking()) ask_for_step_events();
   if (info.source == RingSource::kLaunches) info_ = info;
   if (name_.empty()) name_ = info.process;
 }
@@ -70,7 +73,7 @@ RingReader* ProcessProgress::launch_ring() const {
 void ProcessProgress::step(Instant now) {
   if (over_) return;
   for (Source& source : rings_) drain(source, now);
-  if (source_ != ProgressSource::kTicks && source_ != ProgressSource::kNvtxSteps) {
+  if (!ticking()) {
     detector_.analyse_if_due();
     if (!dark_since_) detector_.check_idle(now);
   }
@@ -140,7 +143,7 @@ void ProcessProgress::take_launch(const NumberedLaunch& launch) {
   seen(launch.launch.time);
   stretch_.add(launch);
   // Ticks tell all; the launches are then only counted as signs of life.
-  if (source_ == ProgressSource::kTicks || source_ == ProgressSource::kNvtxSteps) return;
+  if (ticking()) return;
   idle_ = false;
   queue_.add_launch(launch.number);
   detector_.add(launch.launch);
@@ -193,10 +196,9 @@ void ProcessProgress::decide_watching(Instant now) {
     if (unwanted) (void)ring->want_dark(std::nullopt);
     return;
   }
-  const bool ticks = source_ == ProgressSource::kTicks || source_ == ProgressSource::kNvtxSteps;
   WatchDuty::View view;
-  view.ticks = ticks;
-  view.certain = ticks || (detector_.state() == DetectorState::kLocked && !idle_);
+  view.ticks = ticking();
+  view.certain = ticking() || (detector_.state() == DetectorState::kLocked && !idle_);
   view.known_phase = known_phase_;
   view.measured = stretch_.measured(Seconds(2));
   view.iterations = stretch_.iterations();
@@ -237,7 +239,7 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
     const Boundary boundary{
         .pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1};
     stretch_.add(boundary);
-    queue_.add(boundary);
+    queue_.add_step(boundary, tick.number, !tick.nvtx);
   }
 }
 
@@ -249,7 +251,7 @@ void ProcessProgress::switch_to(ProgressSource source, Instant time) {
   phases_.clear();
   phase_in_force_.reset();
   locked_since_.reset();
-  ask_for_events(std::nullopt);
+  ask_for_step_events();
   tell(time, ProgressState::kSearching, std::nullopt);
 }
 
@@ -266,6 +268,12 @@ void ProcessProgress::ask_for_events(const std::optional<Anchor>& anchor) {
   if (anchor) wanted = WantedEvents{anchor->kernel, anchor->previous, milliseconds(50)};
   // Without events the host's times are used: nothing more to do about a failure.
   if (const Result<void> asked = ring->want_events(wanted); !asked) problem_ = asked.error().line();
+}
+
+void ProcessProgress::ask_for_step_events() {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr) return;
+  if (const Result<void> asked = ring->want_step_events(); !asked) problem_ = asked.error().line();
 }
 
 PhaseProgress& ProcessProgress::phase(std::uint32_t number) {

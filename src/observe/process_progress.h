@@ -142,6 +142,9 @@ class ProcessProgress final : private DetectorSink {
   void switch_to(ProgressSource source, Instant time);
   void release(Instant now, bool everything);
   void ask_for_events(const std::optional<Anchor>& anchor);
+  void ask_for_step_events();
+  // The program tells its iterations itself.
+  bool ticking() const { return source_ >= ProgressSource::kNvtxSteps; }
   PhaseProgress& phase(std::uint32_t number);
   void set_levels(PhaseProgress& phase, const Pattern& pattern);
   RingReader* launch_ring() const;
