@@ -70,6 +70,11 @@ class Ring:
         self.wanted = (1, kernel, previous, 0, spacing_ns)
         self._write_control()
 
+    def want_step_events(self, spacing_ns=50_000_000):
+        """At the first launch after each NVTX step or tick."""
+        self.wanted = (2, 0, NO_NAME, 0, spacing_ns)
+        self._write_control()
+
     def want_dark(self, until_ns):
         """Launches need not be watched until then, on time.monotonic_ns()'s clock."""
         self.dark_until = until_ns
