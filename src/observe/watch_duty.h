@@ -17,7 +17,7 @@
 namespace hypermile {
 
 struct DutyTerms {
-  double bearable = 0.004;                 // share of the job's time that watching may cost
+  double bearable = 0.0025;                // share of the job's time that watching may cost
   Seconds per_launch = microseconds(0.6);  // what it costs, on an H200's host
   Seconds settle = Seconds(10);            // of a lock before anything is missed…
   Seconds settle_known = Seconds(4);       // …where the phase was met before

@@ -47,14 +47,14 @@ TEST_F(DutyTest, KeepsTheCostBearable) {
 
   // 30,000 launches a second at 0.6 µs are 1.8 %.
   const double watched = 1 - (dark_ - before) / Seconds(300);
-  EXPECT_LE(watched * 0.018, 0.0045);
-  EXPECT_GE(watched * 0.018, 0.003) << "and sees as much as that allows";
-  EXPECT_GE(windows_, 15);
+  EXPECT_LE(watched * 0.018, 0.003);
+  EXPECT_GE(watched * 0.018, 0.002) << "and sees as much as that allows";
+  EXPECT_GE(windows_, 9);
   EXPECT_LE(longest_, Seconds(2.6)) << "glances in between";
 }
 
 TEST_F(DutyTest, WatchesLoopsThatDoNotFeelIt) {
-  view_.launches_per_second = 5'000;
+  view_.launches_per_second = 4'000;
 
   live(100);
 
@@ -95,7 +95,7 @@ TEST_F(DutyTest, AGlanceLastsUntilAnIterationWasSeen) {
 TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
   view_.ticks = true;
 
-  live(100);
+  live(150);
 
   EXPECT_GT(longest_, Seconds(5));
   EXPECT_GE(windows_, 4);
