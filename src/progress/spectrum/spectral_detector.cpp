@@ -18,12 +18,13 @@ namespace {
 constexpr double kStep = 0.1;     // s, how often registers move; finer polls see nothing new
 constexpr double kSlowest = 1.1;  // s between two rows; slower recordings hold no iterations
 constexpr double kFewestSamples = 60;
-constexpr double kShortest = 7;      // samples in the shortest period answered
-constexpr double kLookFrom = 4;      // samples, from which periods are looked for
-constexpr double kStrong = 0.55;     // autocorrelation a period on
-constexpr double kStrongFew = 0.75;  // the same where it was seen fewer than five times
-constexpr double kStrongHalf = 0.4;  // the same in parts of the recording
-constexpr double kTolerance = 0.06;  // by which parts may differ
+constexpr double kShortest = 7;         // samples in the shortest period answered
+constexpr double kLookFrom = 4;         // samples, from which periods are looked for
+constexpr double kStrong = 0.55;        // autocorrelation a period on
+constexpr double kStrongFew = 0.75;     // the same where it was seen fewer than six times…
+constexpr double kStrongFewest = 0.85;  // …fewer than 4.5 times: slow noise does that by chance
+constexpr double kStrongHalf = 0.4;     // the same in parts of the recording
+constexpr double kTolerance = 0.06;     // by which parts may differ
 constexpr double kFewPeriods = 3.5;
 constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
 constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
@@ -176,8 +177,9 @@ SpectralAnswer judge(const Signals& signals, const std::vector<double>& composit
   const auto candidate = strongest(signals, composite);
   if (!candidate) return refuse("neither power nor utilisation repeats clearly");
   const double found = candidate->periodicity.period;
-  const bool few = found * 5 > static_cast<double>(signals.power.size());
-  if (candidate->periodicity.strength < (few ? kStrongFew : kStrong)) {
+  const double times = static_cast<double>(signals.power.size()) / found;
+  const double asked = times < 4.5 ? kStrongFewest : times < 6 ? kStrongFew : kStrong;
+  if (candidate->periodicity.strength < asked) {
     return refuse("neither power nor utilisation repeats clearly");
   }
   const auto shortest = shortest_of(*candidate->series, found, harmonics_of(signals, found));

@@ -90,6 +90,16 @@ TEST(SpectralDetector, NeverAnswersOnNoise) {
   }
 }
 
+TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
+  // 3.6 times 8.3 s, with an autocorrelation of 0.77: one walk in some ten thousand does so.
+  EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
+
+  SyntheticJob job;
+  job.period_s = 8.3;
+  job.seconds = 30;
+  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period) << "what a job repeats is alike";
+}
+
 TEST(SpectralDetector, SaysWhyItRefuses) {
   EXPECT_EQ(detect_period({}).reason, "there are too few samples of power");
 
