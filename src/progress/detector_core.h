@@ -52,6 +52,7 @@ class LaunchDetector::Core {
   void consider_in_lock(std::optional<Finding> finding);
   bool replay_tentative(std::uint64_t from);
   void weigh_evidence();
+  bool one_long_pause() const;
   void lock(bool relevelled);
   void lock_known();
   void begin_lock(std::uint64_t from, const Lock& lock);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "progress/spectrum/gpoeo_period.h"
@@ -29,7 +30,10 @@ constexpr double kFewPeriods = 3.5;
 constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
 constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
 constexpr double kNearlyAsMuch = 0.86;
-constexpr double kPasses = 0.6;      // of instant power's wave that the counter shows
+constexpr double kPasses = 0.6;  // of instant power's wave that the counter shows
+// Of mean power. Power itself is an average over 25 ms: a wave of milliseconds leaves a trace of a
+// percent or two there and in the counter alike, which may beat with the grid of samples.
+constexpr double kFaint = 0.03;
 constexpr double kPlainPercent = 8;  // of utilisation: its wave where there is no counter
 constexpr double kHighest = 2.5;     // Hz, of the harmonics compared
 constexpr int kMostHarmonics = 12;
@@ -121,7 +125,16 @@ std::string object_to(const Signals& signals, double period) {
   if (in_power && in_counter) {
     const double seen = Repetition(signals.power).amplitude(period, harmonics);
     const double counted = Repetition(signals.counted).amplitude(period, harmonics);
-    if (counted >= kPasses * seen) return {};
+    const double mean = std::accumulate(signals.power.begin(), signals.power.end(), 0.0) /
+                        static_cast<double>(signals.power.size());
+    const bool faint = counted < kFaint * mean && !utilization_shows(signals, period);
+    if (counted >= kPasses * seen && !faint) return {};
+    if (faint) {
+      return fmt::format(
+          "power repeats every {:.2f} s by {:.1f} % of its mean only: what averaging leaves of "
+          "something much shorter looks so",
+          period_s, 100 * counted / mean);
+    }
     return fmt::format(
         "power seems to repeat every {:.2f} s, but the energy counter shows only {:.0f} % of that: "
         "an alias of something shorter than a sample",

@@ -79,6 +79,21 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   }
 }
 
+TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
+  // 8 ms: three and a bit fit into a sample of power, twelve and a half into a step of the counter.
+  SyntheticJob job;
+  job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
+  job.jitter = 0;
+  job.seconds = 26;
+  for (const std::uint64_t seed : {90115U, 600115U}) {
+    job.seed = seed;
+
+    const SpectralAnswer answer = detect_period(synthetic_trace(job).trace);
+
+    EXPECT_FALSE(answer.period) << answer.period->value();
+  }
+}
+
 TEST(SpectralDetector, NeverAnswersOnNoise) {
   for (const NoiseKind kind : {NoiseKind::kWhite, NoiseKind::kRed, NoiseKind::kPink,
                                NoiseKind::kRandomWalk, NoiseKind::kBursts}) {

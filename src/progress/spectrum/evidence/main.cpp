@@ -26,7 +26,7 @@ constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10
 constexpr int kSeeds = 40;
 constexpr int kNoiseSeeds = 1000;
 constexpr std::uint64_t kFresh =
-    90000;  // seeds from here on: not those that thresholds were chosen with
+    130000;  // seeds from here on: not those that thresholds were chosen with
 constexpr double kTolerance = 0.03;
 
 std::optional<double> gpoeo_answer(const NvmlTrace& trace) {
