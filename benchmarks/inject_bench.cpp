@@ -22,13 +22,15 @@ struct Bench {
     ::setenv(kRingDirVariable, folder.path().c_str(), 1);
     if (!ring.open(RingSource::kLaunches)) std::abort();
     reader = folder.discover().front();
-    watch.start(driver);
+    dark.start([](bool) { return false; }, ring);
+    watch.start(driver, dark);
   }
   RingFolder folder;
   RingWriter ring;
   RingReader* reader = nullptr;
   Driver driver;  // of which nothing is called
   LaunchWatch watch;
+  DarkStretches dark;
 };
 
 Bench& bench() {

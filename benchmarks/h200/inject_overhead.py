@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the injected library costs PyTorch loops: launch-bound (many tiny kernels), GPU-bound, and one
-CUDA graph per iteration. Processes differ from one another by 10 % and more on such loops, so both
-ways are measured inside one process: blocks of about 25 ms with the library watching and with
-CUPTI's subscription given up, in the order A B B A, the host waiting for the GPU around each. A
-controller drains the ring and asks for CUDA events all the while, as in a real run. A round's figure
-is the trimmed mean of its neighbouring blocks' ratios; the interval is Student's over the rounds.
+CUDA graph per iteration. Processes differ from one another by 10 % and more on such loops, and one
+process from second to second, so all ways take turns inside one process, in blocks of about 25 ms:
 
-Usage: inject_overhead.py FOLDER_OF_LIBRARIES [ROUNDS] [SECONDS A ROUND] [JOB…]"""
+  none       CUPTI's subscription given up: the reference, before and after every two others
+  watching   every launch is seen, as while a pattern is looked for
+  dark       subscribed, but the callbacks of launches are off, as most of the time afterwards
+
+The process has one core for itself and no garbage collection. A block's figure is the median of its
+iterations' times where the host is what limits them (mlp), else the block's time with the GPU waited
+for at both ends. Each is held against the mean of the two reference blocks around it; what is printed
+is the mean of these ratios without the outermost fifths, with an interval from a bootstrap over
+stretches of ten blocks. "duty" is the mixture that hypermile's own duty cycle makes of both.
+
+A controller drains the ring and asks for CUDA events all the while, as in a real run. At the end it asks
+for dark stretches in quick succession, so that the library's own thread turns CUPTI's callbacks off and on
+under launches.
+
+Usage: inject_overhead.py FOLDER_OF_LIBRARIES [SECONDS] [JOB…]"""
 import ctypes
+import gc
 import json
-import math
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -19,9 +31,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-# Two-sided 95 % points of Student's t by number of rounds.
-T95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 8: 2.365, 10: 2.262, 12: 2.201, 15: 2.145, 20: 2.093}
-BLOCK_SECONDS = 0.025
+NONE, WATCHING, DARK = 1, 0, 2  # hypermile_inject_pause's argument
+TURNS = (WATCHING, DARK, NONE, DARK, WATCHING, NONE)
+BLOCK_S = 0.025
+SWITCHED_S = 5  # of dark stretches asked for by the controller
+BEARABLE, PER_LAUNCH_S = 0.0025, 0.6e-6  # src/observe/watch_duty.h
 
 
 def trimmed_mean(values, share=0.2):
@@ -29,87 +43,137 @@ def trimmed_mean(values, share=0.2):
     return statistics.fmean(sorted(values)[cut : len(values) - cut])
 
 
-def job(name, rounds, seconds):
-    """In the process with the library: prints each round's relative difference and the block times."""
+def job(name, seconds):
+    """In the process with the library: prints every block's way and figure as one JSON line."""
+    if os.cpu_count() > 4:
+        os.sched_setaffinity(0, {3})
     import inject_jobs
     import torch
 
     pause = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"]).hypermile_inject_pause
     step = {"mlp": inject_jobs.mlp, "matmul": inject_jobs.matmul, "graph": inject_jobs.graph}[name]()
+    gc.disable()
 
-    def block(count, paused):
-        pause(paused)
-        for _ in range(max(3, count // 10)):
+    def block(count, how):
+        pause(how)
+        for _ in range(3):
             step()
         torch.cuda.synchronize()
-        begin = time.perf_counter()
+        clock = time.perf_counter_ns
+        stamps = [clock()]
         for _ in range(count):
             step()
+            stamps.append(clock())
         torch.cuda.synchronize()
-        return (time.perf_counter() - begin) / count
+        whole = (clock() - stamps[0]) / count
+        single = statistics.median(b - a for a, b in zip(stamps, stamps[1:]))
+        return (single if name == "mlp" else whole) * 1e-9
 
-    block(200, 0)
-    count = max(5, int(BLOCK_SECONDS / block(50, 0)))
-    for _ in range(rounds):
-        ratios, without = [], []
-        until = time.perf_counter() + seconds
-        while time.perf_counter() < until:
-            for first in (0, 1):
-                times = {paused: block(count, paused) for paused in (first, 1 - first)}
-                ratios.append(times[0] / times[1] - 1)
-                without.append(times[1])
-        pause(0)
-        print(json.dumps({"difference": trimmed_mean(ratios), "pairs": len(ratios),
-                          "period_s": statistics.median(without)}), flush=True)
+    for _ in range(5):
+        block(100, WATCHING)
+    count = max(5, int(BLOCK_S / block(50, WATCHING)))
+    blocks = [(NONE, block(count, NONE))]
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        for how in TURNS:
+            blocks.append((how, block(count, how)))
+    pause(WATCHING)
+    open(os.environ["HYPERMILE_SWITCH_FILE"], "w").close()
+    until = time.perf_counter() + SWITCHED_S
+    switched = 0
+    while time.perf_counter() < until:
+        step()
+        switched += 1
+    torch.cuda.synchronize()
+    print(json.dumps({"blocks": blocks, "count": count, "switched": switched}), flush=True)
 
 
-def drain(process, folder):
+def control(process, folder, switch_file):
+    """What a controller does: drains, asks for events and, in the end, for darkness."""
     import ring
 
-    held, wanted, launches = {}, set(), 0
+    held, wanted, counts = {}, set(), {"launches": 0, "stretches": 0}
+    next_wish = 0
     while process.poll() is None:
         for name in os.listdir(folder):
             if name.endswith(".ring") and name not in held:
                 held[name] = ring.Ring(os.path.join(folder, name))
+        switching = os.path.exists(switch_file)
         for name, each in held.items():
-            kernels = [r[4] for r in each.drain() if r[0] == "launch"]
-            launches += len(kernels)
+            records = list(each.drain())
+            kernels = [r[4] for r in records if r[0] == "launch"]
+            counts["launches"] += len(kernels)
+            counts["stretches"] += sum(1 for r in records if r[0] == "watch" and r[4] == 1)
             if kernels and name not in wanted and each.next > 2000:
                 each.want_events(min(set(kernels), key=kernels.count))
                 wanted.add(name)
-        time.sleep(0.05)
-    return launches, [each.header() for each in held.values()]
+            if switching and time.monotonic() >= next_wish:
+                each.want_dark(time.monotonic_ns() + 20_000_000)
+                next_wish = time.monotonic() + 0.04
+        time.sleep(0.005 if switching else 0.05)
+    return counts, [each.header() for each in held.values()]
 
 
-def measure(name, libraries, rounds, seconds):
-    command = [sys.executable, os.path.abspath(__file__), "--job", name, str(rounds), str(seconds)]
-    if os.cpu_count() > 4:
-        command = ["taskset", "-c", "2-5"] + command
+def ratios(blocks):
+    """(way, block against the reference around it - 1), in order."""
+    out = []
+    for i in range(0, len(blocks) - 3, 3):
+        reference = (blocks[i][1] + blocks[i + 3][1]) / 2
+        out.append({how: time / reference - 1 for how, time in blocks[i + 1 : i + 3]})
+    return out
+
+
+def interval(pairs, figure, draws=2000, stretch=5):
+    source = random.Random(1)
+    starts = range(max(1, len(pairs) - stretch + 1))
+    drawn = []
+    for _ in range(draws):
+        sample = []
+        while len(sample) < len(pairs):
+            at = source.choice(starts)
+            sample += pairs[at : at + stretch]
+        drawn.append(figure(sample))
+    drawn.sort()
+    return drawn[int(0.025 * draws)], drawn[int(0.975 * draws)]
+
+
+def report(name, result, counts, header):
+    pairs = ratios(result["blocks"])
+    period = statistics.median(t for how, t in result["blocks"] if how == NONE)
+    launches = {"mlp": 30, "matmul": 8, "graph": 1}[name]
+    share = min(1.0, BEARABLE / (PER_LAUNCH_S * launches / period))
+    watching = lambda sample: trimmed_mean([p[WATCHING] for p in sample])
+    dark = lambda sample: trimmed_mean([p[DARK] for p in sample])
+    duty = lambda sample: share * watching(sample) + (1 - share) * dark(sample)
+    print(f"{name}: {period * 1e6:.1f} us an iteration without, {len(pairs)} pairs of blocks of {result['count']}")
+    for what, figure in (("watching", watching), ("dark", dark), (f"duty ({share:.0%} watched)", duty)):
+        low, high = interval(pairs, figure)
+        print(f"  {what}: {figure(pairs):+.3%}, 95 % {low:+.3%} to {high:+.3%}")
+    print(f"  {counts['launches']} launches drained, {header['events_placed']} events, {counts['stretches']} dark "
+          f"stretches of 20 ms asked for in {SWITCHED_S} s, {header['dark_ns'] * 1e-9:.2f} s dark", flush=True)
+
+
+def measure(name, libraries, seconds):
+    command = [sys.executable, os.path.abspath(__file__), "--job", name, str(seconds)]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        env = {**os.environ, "HYPERMILE_RING_DIR": folder,
+        switch_file = os.path.join(folder, "switch")
+        env = {**os.environ, "HYPERMILE_RING_DIR": folder, "HYPERMILE_SWITCH_FILE": switch_file,
                "CUDA_INJECTION64_PATH": os.path.join(libraries, "libhypermile_inject.so")}
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
-        launches, headers = drain(process, folder)
-        lines = [json.loads(line) for line in process.communicate()[0].splitlines()]
-    assert launches > 1000 and headers[0]["status"] == "ended", (launches, headers)
-    for number, line in enumerate(lines):
-        print(f"  {name} round {number + 1}: {line['difference']:+.3%} ({line['pairs']} pairs, "
-              f"{line['period_s'] * 1e6:.2f} us an iteration without)")
-    differences = [line["difference"] for line in lines]
-    half = T95.get(len(lines), 2.0) * statistics.stdev(differences) / math.sqrt(len(lines))
-    print(f"{name}: {statistics.fmean(differences):+.3%} +- {half:.3%} (95 %), {launches} launches drained, "
-          f"{headers[0]['events_placed']} events", flush=True)
+        counts, headers = control(process, folder, switch_file)
+        result = json.loads(process.communicate()[0].splitlines()[-1])
+    assert process.returncode == 0 and counts["launches"] > 1000 and headers[0]["status"] == "ended", headers
+    report(name, result, counts, headers[0])
 
 
 def main():
     if sys.argv[1] == "--job":
-        return job(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 4
+        return job(sys.argv[2], float(sys.argv[3]))
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
     if os.cpu_count() > 4:
         os.sched_setaffinity(0, {0, 1})
-    for name in sys.argv[4:] or ("mlp", "matmul", "graph"):
-        measure(name, os.path.abspath(sys.argv[1]), rounds, seconds)
+    for name in sys.argv[3:] or ("mlp", "matmul", "graph"):
+        measure(name, os.path.abspath(sys.argv[1]), seconds)
 
 
 main()

@@ -54,8 +54,10 @@ class Books:
             json.dump(truth, file)
 
 
-def train(books, step, sync_every=20, share=1.0):
+def train(books, step, sync_every=20, share=1.0, stall=None):
     while books.time_left(share):
+        if stall:
+            stall()
         books.begin()
         step(books.iterations)
         books.iterations += 1
@@ -279,11 +281,10 @@ def data_stalled(books):
     step = cnn_step(batch=64, blocks=(2, 2, 2, 2))[0]
     generator = torch.Generator().manual_seed(0)
 
-    def stalled(_):
+    def stall():
         time.sleep(0.05 + 0.03 * float(torch.rand(1, generator=generator)))  # a disk that is too slow
-        step()
 
-    train(books, stalled)
+    train(books, step, stall=stall)
 
 
 def train_eval(books):

@@ -28,7 +28,8 @@ hypermile counted; *known* is the share of the time from the process's first lau
 iterations were known. The next columns look into each window of about 2 s: by how many iterations its count differs from the books'
 over the same time, and its time per iteration against the books' over the same iterations. A window begins and ends at the
 kernel that the detector chose, the books at the loop's own first line, so where iterations differ from one another (lengths, stalls) the
-two intervals are not quite the same work. *Counter against power samples* is the energy counter against the integral of the card's
+two intervals are not quite the same work. Where they are, as in [step_times](injection-h200.md), GPU times agree with the loop's own
+events to 0.013 % in the worst of 124 windows of 2 s. *Counter against power samples* is the energy counter against the integral of the card's
 own 20 ms power buffer.
 
 {verdicts}

@@ -9,7 +9,7 @@ CONTROL_AT, NAMES_AT = 4096, 8192
 SLOTS_AT = NAMES_AT + NAMES * 256
 SIZE = SLOTS_AT + SLOTS * 32
 HEAD_AT = 512
-KINDS = {1: "launch", 2: "gpu_time", 3: "tick", 4: "step", 5: "context", 6: "fork", 7: "status"}
+KINDS = {1: "launch", 2: "gpu_time", 3: "tick", 4: "step", 5: "context", 6: "fork", 7: "status", 8: "watch", 9: "tick_time"}
 STATUS = ["starting", "watching", "no cupti", "cupti failed", "other profiler", "handed over", "ended"]
 NO_NAME = 0xFFFFFFFF
 
@@ -20,6 +20,8 @@ class Ring:
         self.next = 0
         self.lost = 0
         self.revision = 0
+        self.wanted = (0, 0, NO_NAME, 0, 0)
+        self.dark_until = 0
 
     def _at(self, offset, size):
         return os.pread(self.file.fileno(), size, offset)
@@ -36,8 +38,8 @@ class Ring:
         out["status"] = STATUS[status]
         out["reason"] = raw[136:264].split(b"\0")[0].decode()
         out["contexts"], out["forks"] = struct.unpack_from("<2I", raw, 264)
-        tail = ("names_lost", "events_placed", "events_passed", "in_capture")
-        out.update(zip(tail, struct.unpack_from("<4Q", raw, 272)))
+        tail = ("names_lost", "events_placed", "events_passed", "in_capture", "dark_ns")
+        out.update(zip(tail, struct.unpack_from("<5Q", raw, 272)))
         out["head"] = struct.unpack_from("<Q", raw, HEAD_AT)[0]
         return out
 
@@ -65,9 +67,23 @@ class Ring:
                 self.next += 1
 
     def want_events(self, kernel, previous=NO_NAME, spacing_ns=50_000_000):
+        self.wanted = (1, kernel, previous, 0, spacing_ns)
+        self._write_control()
+
+    def want_step_events(self, spacing_ns=50_000_000):
+        """At the first launch after each NVTX step or tick."""
+        self.wanted = (2, 0, NO_NAME, 0, spacing_ns)
+        self._write_control()
+
+    def want_dark(self, until_ns):
+        """Launches need not be watched until then, on time.monotonic_ns()'s clock."""
+        self.dark_until = until_ns
+        self._write_control()
+
+    def _write_control(self):
         self.revision += 2
         fd = self.file.fileno()
-        body = struct.pack("<QIIIIQ", self.revision - 1, 1, kernel, previous, 0, spacing_ns)
+        body = struct.pack("<QIIIIQQ", self.revision - 1, *self.wanted, self.dark_until)
         os.pwrite(fd, body, CONTROL_AT)
         os.pwrite(fd, struct.pack("<Q", self.revision), CONTROL_AT)
 

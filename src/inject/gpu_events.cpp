@@ -17,6 +17,7 @@ void GpuEvents::start(const Driver& driver) {
   driver_ = &driver;
   wanted_kernel_ = wanted_previous_ = last_kernel_ = kNoName;
   spacing_ns_ = kLeastSpacingNs;
+  watching_ = true;
 }
 
 void GpuEvents::read_control(RingWriter& ring, std::uint64_t revision) {
@@ -28,17 +29,19 @@ void GpuEvents::read_control(RingWriter& ring, std::uint64_t revision) {
   const std::uint64_t spacing = __atomic_load_n(&control.spacing_ns, __ATOMIC_ACQUIRE);
   if (__atomic_load_n(&control.revision, __ATOMIC_RELAXED) == revision) {
     spacing_ns_ = spacing < kLeastSpacingNs ? kLeastSpacingNs : spacing;
-    __atomic_store_n(&wanted_kernel_, wanted ? kernel : kNoName, __ATOMIC_RELAXED);
+    const bool at_kernel = (wanted & kEventsAtKernel) != 0;
+    __atomic_store_n(&wanted_kernel_, at_kernel ? kernel : kNoName, __ATOMIC_RELAXED);
+    __atomic_store_n(&steps_wanted_, (wanted & kEventsAtSteps) != 0, __ATOMIC_RELAXED);
     __atomic_store_n(&wanted_previous_, previous, __ATOMIC_RELAXED);
     __atomic_store_n(&seen_revision_, revision, __ATOMIC_RELAXED);
     // Once on, it stays so until the events in flight have been read.
-    if (wanted || __atomic_load_n(&pending_, __ATOMIC_RELAXED) == 0)
+    if (wanted != 0 || __atomic_load_n(&pending_, __ATOMIC_RELAXED) == 0)
       __atomic_store_n(&active_, wanted != 0, __ATOMIC_RELAXED);
   }
   unlock();
 }
 
-void GpuEvents::place(RingWriter& ring, const LaunchPlace& launch, std::uint64_t number,
+void GpuEvents::place(RingWriter& ring, const LaunchPlace& launch, const Mark& mark,
                       std::uint64_t now_ns) {
   if (!try_lock()) return;
   bool placed = false;
@@ -47,7 +50,7 @@ void GpuEvents::place(RingWriter& ring, const LaunchPlace& launch, std::uint64_t
     if (driver_->surely_not_capturing(launch.stream)) {
       Pool* pool = pool_of(launch.context_uid);
       if (!pool) pool = make_pool(launch.context_uid);
-      placed = pool && record_event(*pool, launch, number, now_ns);
+      placed = pool && record_event(*pool, launch, mark, now_ns);
     }
     __atomic_store_n(&next_event_ns_, now_ns + spacing_ns_, __ATOMIC_RELAXED);
     __atomic_fetch_add(placed ? &ring.header().events_placed : &ring.header().events_passed, 1,
@@ -56,7 +59,7 @@ void GpuEvents::place(RingWriter& ring, const LaunchPlace& launch, std::uint64_t
   unlock();
 }
 
-bool GpuEvents::record_event(Pool& pool, const LaunchPlace& launch, std::uint64_t number,
+bool GpuEvents::record_event(Pool& pool, const LaunchPlace& launch, const Mark& mark,
                              std::uint64_t now_ns) {
   if (pool.broken || pool.next - pool.oldest >= kEvents) return false;
   const auto index = static_cast<unsigned>(pool.next % kEvents);
@@ -64,7 +67,7 @@ bool GpuEvents::record_event(Pool& pool, const LaunchPlace& launch, std::uint64_
     pool.broken = true;
     return false;
   }
-  pool.numbers[index] = number;
+  pool.marks[index] = mark;
   pool.placed_ns[index] = now_ns;
   ++pool.next;
   __atomic_fetch_add(&pending_, 1, __ATOMIC_RELAXED);
@@ -105,7 +108,8 @@ void GpuEvents::collect(RingWriter& ring, Pool& pool) {
     pool.oldest = candidate;
     pool.timed = true;
     __atomic_fetch_sub(&pending_, 1, __ATOMIC_RELAXED);
-    ring.put(pool.numbers[to], pack_b(RecordKind::kGpuTime, pool.axis, pool.device),
+    const RecordKind kind = pool.marks[to].tick ? RecordKind::kTickTime : RecordKind::kGpuTime;
+    ring.put(pool.marks[to].number, pack_b(kind, pool.axis, pool.device),
              std::bit_cast<std::uint64_t>(pool.seconds));
   }
 }

@@ -3,12 +3,15 @@
 // Times of launches on the GPU's own clock. At the boundary that the controller named, at most one
 // every 50 ms, a CUDA event from a pool is recorded on the launching stream just before the launch;
 // later launches ask whether it has happened (never waiting), and the time since the previous event
-// becomes a record. Called from the launch callback by any thread; whoever finds another thread at
-// it goes on without.
+// becomes a record. Where the program tells its steps itself (NVTX, ticks), the event goes before
+// the first launch after a step, of the thread that told it. Called from the launch callback by any
+// thread; whoever finds another thread at it goes on without.
 //
 // A pool belongs to a context and is made when a boundary is first met there. It is only touched
 // while that context launches, so never after it was destroyed.
 #pragma once
+
+#include <pthread.h>
 
 #include <cstdint>
 
@@ -22,6 +25,12 @@ struct LaunchPlace {
   std::uint32_t kernel;
   std::uint32_t context_uid;
   cuda::Handle stream;
+};
+
+// What an event is to be the time of.
+struct Mark {
+  std::uint64_t number;  // of a launch or step, or of a tick in the ring of ticks
+  bool tick;
 };
 
 class GpuEvents {
@@ -43,11 +52,31 @@ class GpuEvents {
     if (__atomic_load_n(&pending_, __ATOMIC_RELAXED) != 0 &&
         now_ns >= __atomic_load_n(&next_poll_ns_, __ATOMIC_RELAXED))
       poll(ring, launch, now_ns);
+    const std::uint64_t step = __atomic_load_n(&step_, __ATOMIC_ACQUIRE);
+    if (step != 0 && __atomic_load_n(&step_thread_, __ATOMIC_RELAXED) == ::pthread_self()) {
+      __atomic_store_n(&step_, 0, __ATOMIC_RELAXED);
+      place(ring, launch, {(step >> 1) - 1, (step & 1) != 0}, now_ns);
+    }
     const std::uint32_t previous = __atomic_load_n(&wanted_previous_, __ATOMIC_RELAXED);
     if (launch.kernel == __atomic_load_n(&wanted_kernel_, __ATOMIC_RELAXED) &&
         (previous == kNoName || previous == before) &&
         now_ns >= __atomic_load_n(&next_event_ns_, __ATOMIC_RELAXED))
-      place(ring, launch, number, now_ns);
+      place(ring, launch, {number, false}, now_ns);
+  }
+
+  // The calling thread begins a step.
+  void on_step(const Mark& step, std::uint64_t now_ns) {
+    if (!__atomic_load_n(&steps_wanted_, __ATOMIC_RELAXED) ||
+        !__atomic_load_n(&watching_, __ATOMIC_RELAXED) ||
+        now_ns < __atomic_load_n(&next_event_ns_, __ATOMIC_RELAXED))
+      return;
+    __atomic_store_n(&step_thread_, ::pthread_self(), __ATOMIC_RELAXED);
+    __atomic_store_n(&step_, ((step.number + 1) << 1) | (step.tick ? 1 : 0), __ATOMIC_RELEASE);
+  }
+  // Launches are not seen from now on, or will be: a step whose first launch is missed gets none.
+  void set_watching(bool watching) {
+    __atomic_store_n(&step_, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&watching_, watching, __ATOMIC_RELAXED);
   }
 
  private:
@@ -64,16 +93,14 @@ class GpuEvents {
     bool timed;
     double seconds;  // of the oldest, on this axis
     cuda::Handle events[kEvents];
-    std::uint64_t numbers[kEvents];
+    Mark marks[kEvents];
     std::uint64_t placed_ns[kEvents];
   };
 
   void read_control(RingWriter& ring, std::uint64_t revision);
-  void place(RingWriter& ring, const LaunchPlace& launch, std::uint64_t number,
-             std::uint64_t now_ns);
+  void place(RingWriter& ring, const LaunchPlace& launch, const Mark& mark, std::uint64_t now_ns);
   void poll(RingWriter& ring, const LaunchPlace& launch, std::uint64_t now_ns);
-  bool record_event(Pool& pool, const LaunchPlace& launch, std::uint64_t number,
-                    std::uint64_t now_ns);
+  bool record_event(Pool& pool, const LaunchPlace& launch, const Mark& mark, std::uint64_t now_ns);
   void collect(RingWriter& ring, Pool& pool);
   Pool* pool_of(std::uint32_t context_uid);
   Pool* make_pool(std::uint32_t context_uid);
@@ -91,6 +118,10 @@ class GpuEvents {
   std::uint32_t wanted_previous_ = 0;
   std::uint32_t last_kernel_ = 0;
   std::uint32_t pending_ = 0;  // events that have not been read, over all pools
+  std::uint64_t step_ = 0;     // whose first launch is to come: (number + 1) << 1, and 1 for a tick
+  pthread_t step_thread_ = 0;
+  bool steps_wanted_ = false;
+  bool watching_ = false;
   bool active_ = false;
   // Under the lock.
   bool locked_ = false;

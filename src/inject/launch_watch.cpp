@@ -32,8 +32,9 @@ const char* name_in(const cupti::CallbackData& data) {
 
 }  // namespace
 
-void LaunchWatch::start(const Driver& driver) {
+void LaunchWatch::start(const Driver& driver, DarkStretches& dark) {
   driver_ = &driver;
+  dark_ = &dark;
   events_.start(driver);
 }
 
@@ -143,6 +144,7 @@ void LaunchWatch::record(RingWriter& ring, const Call& call) {
   const std::uint64_t number =
       ring.put(now, pack_b(RecordKind::kLaunch, stream_id(call.stream), kernel), call.blocks);
   events_.on_launch(ring, {kernel, call.context_uid, call.stream}, number, now);
+  dark_->on_launch(ring.control(), now);
 }
 
 std::uint32_t LaunchWatch::kernel_id(RingWriter& ring, const Call& call) {

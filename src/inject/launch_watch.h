@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "inject/cuda_abi.h"
+#include "inject/dark_stretches.h"
 #include "inject/gpu_events.h"
 #include "inject/handle_table.h"
 #include "inject/ring_writer.h"
@@ -17,7 +18,7 @@ class LaunchWatch {
  public:
   constexpr LaunchWatch() = default;
 
-  static constexpr std::uint32_t kWatched[] = {
+  static constexpr std::uint32_t kLaunches[] = {
       cupti::kLaunchKernel,
       cupti::kLaunch,
       cupti::kLaunchGrid,
@@ -30,19 +31,20 @@ class LaunchWatch {
       cupti::kLaunchCooperativeMultiDevice,
       cupti::kGraphLaunch,
       cupti::kGraphLaunchPtsz,
-      cupti::kBeginCapture,
-      cupti::kBeginCapturePtsz,
-      cupti::kBeginCaptureV2,
-      cupti::kBeginCaptureV2Ptsz,
-      cupti::kBeginCaptureToGraph,
-      cupti::kBeginCaptureToGraphPtsz,
-      cupti::kEndCapture,
-      cupti::kEndCapturePtsz,
-      cupti::kModuleUnload,
+  };
+  // Rare, and watched even while launches are not: they say what a launch means.
+  static constexpr std::uint32_t kCircumstances[] = {
+      cupti::kBeginCapture,       cupti::kBeginCapturePtsz,    cupti::kBeginCaptureV2,
+      cupti::kBeginCaptureV2Ptsz, cupti::kBeginCaptureToGraph, cupti::kBeginCaptureToGraphPtsz,
+      cupti::kEndCapture,         cupti::kEndCapturePtsz,      cupti::kModuleUnload,
       cupti::kLibraryUnload,
   };
 
-  void start(const Driver& driver);
+  void start(const Driver& driver, DarkStretches& dark);
+  // The calling thread begins a step, told by NVTX or a tick. Any time, also before start().
+  void on_step(const Mark& step, std::uint64_t now_ns) { events_.on_step(step, now_ns); }
+  // Launches will not be told from now on, or will be again.
+  void set_watching(bool watching) { events_.set_watching(watching); }
   void on_call(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
 
  private:
@@ -67,6 +69,7 @@ class LaunchWatch {
   static constexpr std::uint32_t kMostStreams = 1024;
 
   const Driver* driver_ = nullptr;
+  DarkStretches* dark_ = nullptr;
   std::uint32_t captures_ = 0;  // begun and not ended
   std::uint32_t stream_count_ = 0;
   std::uint32_t last_context_ = 0;  // its uid + 1

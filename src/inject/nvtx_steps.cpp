@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/mark_step.h"
 #include "inject/nvtx_abi.h"
 #include "inject/ring_of_process.h"
 
@@ -20,7 +21,7 @@ void on_range(const char* text) {
   const std::uint64_t now = monotonic_ns();
   if (!open_ring_of_process()) return;  // opened again only in a forked child
   RingWriter& ring = ring_of_process();
-  ring.put(now, pack_b(RecordKind::kStep, 0, ring.intern(step_name)), 0);
+  mark_step(ring.put(now, pack_b(RecordKind::kStep, 0, ring.intern(step_name)), 0), now);
 }
 
 void on_range(const nvtx::EventAttributes* attributes) {

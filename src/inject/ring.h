@@ -13,7 +13,9 @@
 // - A slot's seal is number + 1 and 16 check bits of its three words. Zero while it is written. A
 //   writer that was held up for a whole round cannot pass off a mixture as a record.
 // - Names are written once, in order, and never change.
-// - The control block is the only part that the controller writes, `revision` odd meanwhile.
+// - The control block is the only part that the controller writes, `revision` odd meanwhile. It
+// names
+//   the boundary at which CUDA events are wanted, and until when launches need not be watched.
 //
 // Everything is a plain integer at a fixed offset: whoever shares the memory uses atomics of its
 // own. No C++ library is needed, and none of ours.
@@ -35,7 +37,8 @@ constexpr std::uint32_t kNameCount = 8192;
 constexpr std::uint32_t kNameLength = 252;  // bytes kept; longer names are cut, not confused
 constexpr std::uint32_t kOtherNames = kNameCount - 1;  // the id all names share that found no room
 constexpr std::uint32_t kNoName = 0xffff'ffff;
-constexpr std::uint64_t kLeastSpacingNs = 50'000'000;  // between two CUDA events of one process
+constexpr std::uint64_t kLeastSpacingNs = 50'000'000;     // between two CUDA events of one process
+constexpr std::uint64_t kLongestDarkNs = 60'000'000'000;  // the writer watches again by then
 
 enum class RingSource : std::uint32_t {
   kLaunches = 1,  // the injected library
@@ -54,13 +57,16 @@ enum class RingStatus : std::uint32_t {
 };
 
 enum class RecordKind : std::uint8_t {
-  kLaunch = 1,   // a: host time; b: kind, stream, kernel; c: grid blocks (0: unknown)
-  kGpuTime = 2,  // a: number of the launch; b: kind, axis, device; c: seconds (bits of a double)
-  kTick = 3,     // a: host time; b: kind, 0, name of the phase or kNoName
-  kStep = 4,     // a: host time; b: kind, 0, name of the NVTX range; c: 0
-  kContext = 5,  // a: host time; b: kind, 0, device; a CUDA context launches for the first time
-  kFork = 6,     // a: host time; b: kind; c: pid of the child, which has no ring of its own
-  kStatus = 7,   // a: host time; b: kind, 0, the new RingStatus
+  kLaunch = 1,  // a: host time; b: kind, stream, kernel; c: grid blocks (0: unknown)
+  // a: number of the launch or step; b: kind, axis, device; c: seconds (bits of a double)
+  kGpuTime = 2,
+  kTick = 3,      // a: host time; b: kind, 0, name of the phase or kNoName
+  kStep = 4,      // a: host time; b: kind, 0, name of the NVTX range; c: 0
+  kContext = 5,   // a: host time; b: kind, 0, device; a CUDA context launches for the first time
+  kFork = 6,      // a: host time; b: kind; c: pid of the child, which has no ring of its own
+  kStatus = 7,    // a: host time; b: kind, 0, the new RingStatus
+  kWatch = 8,     // a: host time; b: kind, 0, 1: launches are records again from here on, 0: not
+  kTickTime = 9,  // as kGpuTime; a: number of the tick in the process's ring of ticks
 };
 
 // Word b of a slot: kind in bits 0-7, a dense stream or axis in bits 8-31, the rest above.
@@ -120,9 +126,14 @@ struct RingHeader {
   std::uint64_t events_placed;     // CUDA events recorded
   std::uint64_t events_passed;     // boundaries without one: capture, pool empty, another context
   std::uint64_t in_capture;        // launches into a graph that is being captured: not records
-  std::uint8_t padding[192];       // to a cache line that only writers of records touch
+  std::uint64_t dark_ns;           // during which launches were not watched, because nobody wanted
+  std::uint8_t padding[184];       // to a cache line that only writers of records touch
   alignas(64) std::uint64_t head;  // the next record's number
 };
+
+// Bits of RingControl::events_wanted.
+constexpr std::uint32_t kEventsAtKernel = 1;
+constexpr std::uint32_t kEventsAtSteps = 2;  // at the first launch after an NVTX step or a tick
 
 // The boundary at which CUDA events are wanted: a launch of `kernel`, right after one of `previous`
 // (whichever thread or stream that came from) unless that is kNoName.
@@ -133,6 +144,8 @@ struct RingControl {
   std::uint32_t previous;
   std::uint32_t reserved;
   std::uint64_t spacing_ns;  // at least kLeastSpacingNs; the writer raises it to that
+  // CLOCK_MONOTONIC: until then launches need not be watched. 0, or past: they are.
+  std::uint64_t dark_until_ns;
 };
 
 constexpr std::size_t kHeaderOffset = 0;

@@ -82,7 +82,9 @@ void RingBatch::clear() {
 }
 
 RingReader::RingReader(FileDescriptor file, std::string file_name)
-    : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {}
+    : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {
+  control_.previous = kNoName;
+}
 
 Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner, bool late) {
   // Non-blocking, so that a FIFO of that name does not hold us up before it is refused.
@@ -176,11 +178,13 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
   const auto kind = static_cast<RecordKind>(slot.b & 0xffU);
   const auto middle = static_cast<std::uint32_t>((slot.b >> 8) & 0x00ff'ffffU);
   const auto high = static_cast<std::uint32_t>(slot.b >> 32);
-  if (kind == RecordKind::kGpuTime) {
+  const bool tick_time = kind == RecordKind::kTickTime;
+  if (kind == RecordKind::kGpuTime || tick_time) {
     const auto seconds = std::bit_cast<double>(slot.c);
-    if (slot.a >= next_ || !std::isfinite(seconds) || seconds < 0 || seconds > kMostGpuSeconds)
+    if (slot.a >= (tick_time ? kMostRecords : next_) || !std::isfinite(seconds) || seconds < 0 ||
+        seconds > kMostGpuSeconds)
       return false;
-    batch.gpu_times.push_back({slot.a, Seconds(seconds), middle, high});
+    batch.gpu_times.push_back({slot.a, Seconds(seconds), middle, high, tick_time});
     return true;
   }
   const std::optional<Instant> time = time_from(slot.a, now);
@@ -195,16 +199,18 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
     case RecordKind::kTick:
     case RecordKind::kStep:
       if (high >= kNameCount && high != kNoName) return false;
-      batch.ticks.push_back({*time,
+      batch.ticks.push_back({*time, next_,
                              high == kNoName ? std::nullopt : std::optional<std::uint32_t>(high),
                              kind == RecordKind::kStep});
       return true;
     case RecordKind::kContext:
     case RecordKind::kFork:
     case RecordKind::kStatus:
-      batch.notices.push_back({kind, *time, high});
+    case RecordKind::kWatch:
+      batch.notices.push_back({kind, *time, high, next_});
       return true;
     case RecordKind::kGpuTime:
+    case RecordKind::kTickTime:
       break;
   }
   return false;
@@ -233,6 +239,7 @@ Result<RingInfo> RingReader::info() const {
   info.events_placed = header.events_placed;
   info.events_passed = header.events_passed;
   info.in_capture = header.in_capture;
+  info.dark = Seconds(static_cast<double>(header.dark_ns) * 1e-9);
   return info;
 }
 
@@ -251,38 +258,54 @@ std::optional<std::string> RingReader::name(std::uint32_t id) {
 
 // The lock lies on the file that this reader opened, and goes with it.
 bool RingReader::take_control() {
-  if (control_revision_) return true;
+  if (in_control_) return true;
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
   // Revisions only rise: an earlier reader's last one must not be taken for ours.
   std::uint64_t revision = 0;
   if (!read_at(file_.get(), &revision, sizeof revision, kControlOffset)) return false;
-  control_revision_ = revision + (revision & 1U);
+  control_.revision = revision + (revision & 1U);
+  in_control_ = true;
   return true;
 }
 
 Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) {
+  control_.events_wanted = wanted ? kEventsAtKernel : 0;
+  control_.kernel = wanted ? wanted->kernel : 0;
+  control_.previous = wanted ? wanted->previous.value_or(kNoName) : kNoName;
+  set_spacing(wanted ? wanted->spacing : Seconds(0));
+  return write_control();
+}
+
+Result<void> RingReader::want_step_events(Seconds spacing) {
+  control_.events_wanted = kEventsAtSteps;
+  set_spacing(spacing);
+  return write_control();
+}
+
+void RingReader::set_spacing(Seconds spacing) {
+  const double ns = std::clamp(spacing.value(), 0.0, 3600.0) * 1e9;
+  control_.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(ns));
+}
+
+Result<void> RingReader::want_dark(const std::optional<Instant>& until) {
+  control_.dark_until_ns =
+      until ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, until->nanoseconds())) : 0;
+  return write_control();
+}
+
+// Odd, then the rest, then even: a launch in between sees that it must not look yet.
+Result<void> RingReader::write_control() {
   if (!take_control()) return {};
-  RingControl control{};
-  control.previous = kNoName;
-  if (wanted) {
-    const double spacing = std::clamp(wanted->spacing.value(), 0.0, 3600.0) * 1e9;
-    control.events_wanted = 1;
-    control.kernel = wanted->kernel;
-    control.previous = wanted->previous.value_or(kNoName);
-    control.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(spacing));
-  }
-  // Odd, then the rest, then even: a launch in between sees that it must not look yet.
-  const std::uint64_t odd = *control_revision_ + 1;
-  const std::uint64_t even = *control_revision_ + 2;
-  control_revision_ = even;
-  control.revision = odd;
-  constexpr std::size_t kRevision = sizeof control.revision;
-  if (!write_at(file_.get(), &odd, kRevision, kControlOffset) ||
-      !write_at(file_.get(), &control, sizeof control, kControlOffset) ||
-      !write_at(file_.get(), &even, kRevision, kControlOffset))
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
-  return {};
+  const std::uint64_t odd = control_.revision + 1;
+  const std::uint64_t even = odd + 1;
+  control_.revision = odd;
+  const bool written = write_at(file_.get(), &odd, sizeof odd, kControlOffset) &&
+                       write_at(file_.get(), &control_, sizeof control_, kControlOffset) &&
+                       write_at(file_.get(), &even, sizeof even, kControlOffset);
+  control_.revision = even;
+  if (written) return {};
+  return Error{ErrorCode::kIo,
+               fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
 }
 
 }  // namespace hypermile

@@ -27,25 +27,28 @@ struct NumberedLaunch {
   Launch launch;
 };
 
-// When a launch began on the GPU. Times of one axis may be subtracted; another axis is another
-// context, or the same after a pause.
+// When a launch, or the first after a step or tick, began on the GPU. Times of one axis may be
+// subtracted; another axis is another context, or the same after a pause.
 struct GpuTime {
   std::uint64_t launch = 0;  // its number
   Seconds time;
   std::uint32_t axis = 0;
   std::uint32_t device = 0;
+  bool tick = false;  // `launch` is the number of a tick in the process's ring of ticks
 };
 
 struct RingTick {
   Instant time;
+  std::uint64_t number = 0;           // of the record
   std::optional<std::uint32_t> name;  // id of the phase's or range's name, where there is one
   bool nvtx = false;                  // the start of the NVTX range asked for
 };
 
 struct RingNotice {
-  RecordKind kind = RecordKind::kStatus;  // kContext, kFork or kStatus
+  RecordKind kind = RecordKind::kStatus;  // kContext, kFork, kStatus or kWatch
   Instant time;
-  std::uint32_t value = 0;  // device, pid of the child, RingStatus
+  std::uint32_t value = 0;   // device, pid of the child, RingStatus; 1 or 0 for kWatch
+  std::uint64_t number = 0;  // of the record
 };
 
 // What one drain found. Kinds are in order each; numbers and times relate them to one another.
@@ -76,6 +79,7 @@ struct RingInfo {
   std::uint64_t events_placed = 0;
   std::uint64_t events_passed = 0;
   std::uint64_t in_capture = 0;
+  Seconds dark;  // during which launches were not watched
 };
 
 // At which launches the job shall record CUDA events.
@@ -101,9 +105,15 @@ class RingReader {
   Result<RingInfo> info() const;
   // Of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if it is not there.
   std::optional<std::string> name(std::uint32_t id);
-  // Any number of readers may read a ring. The first that wants events decides where they are,
-  // until it lets go of the ring; another reader's wishes come to nothing, and it sees the first's.
+  // Any number of readers may read a ring. The first that wants something decides where events are
+  // and when launches are watched, until it lets go of the ring; another reader's wishes come to
+  // nothing, and it sees the first's.
   Result<void> want_events(const std::optional<WantedEvents>& wanted);
+  // The same at the first launch after each step or tick.
+  Result<void> want_step_events(Seconds spacing = milliseconds(50));
+  // Launches need not be watched until then; nullopt: watch. The notices kWatch tell what is done,
+  // and when. No stretch is longer than kLongestDarkNs.
+  Result<void> want_dark(const std::optional<Instant>& until);
 
   const std::string& file_name() const { return file_name_; }
   std::uint64_t lost() const { return lost_; }
@@ -117,6 +127,8 @@ class RingReader {
   bool take_slot(const RingSlot& slot, Instant now, std::uint64_t head, RingBatch& batch);
   bool accept(const RingSlot& slot, Instant now, RingBatch& batch);
   bool take_control();
+  void set_spacing(Seconds spacing);
+  Result<void> write_control();
 
   FileDescriptor file_;
   std::string file_name_;
@@ -124,7 +136,8 @@ class RingReader {
   std::optional<Instant> waiting_since_;  // for that record's writer to finish
   std::uint64_t lost_ = 0;
   std::uint64_t damaged_ = 0;
-  std::optional<std::uint64_t> control_revision_;  // once this reader decides on events
+  bool in_control_ = false;
+  RingControl control_ = {};  // as last written
   std::vector<RingSlot> block_;
   std::vector<std::string> names_;
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libhypermile.so: the ticks of include/hypermile.h, written to a ring of their own that the first
-// tick makes. Without HYPERMILE_RING_DIR a tick is one load and one branch.
+// tick makes. Without HYPERMILE_RING_DIR a tick is one load and one branch. Where the injected
+// library is loaded too, it is told of each tick, so that it can time it on the GPU.
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "hypermile.h"
 #include "inject/ring_writer.h"
@@ -40,11 +43,27 @@ bool listening() {
   return now == kListening || (now == kUntried && begin() == kListening);
 }
 
+using MarkTick = void (*)(std::uint64_t number, std::uint64_t now_ns);
+constinit MarkTick mark_tick = nullptr;
+
+// CUDA may load the injected library at any time, or never; it is looked for at ticks 1, 2, 4, 8…
+void look_for_injected(std::uint64_t tick) {
+  if ((tick & (tick - 1)) != 0) return;
+  const char* path = ::getenv("CUDA_INJECTION64_PATH");
+  void* library = path && *path == '/' ? ::dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (!library) return;
+  auto* found = reinterpret_cast<MarkTick>(::dlsym(library, "hypermile_inject_tick"));
+  __atomic_store_n(&mark_tick, found, __ATOMIC_RELEASE);
+}
+
 void tick(const char* phase) {
   if (!listening()) return;
   const std::uint64_t now = monotonic_ns();
   const std::uint32_t name = phase && *phase != '\0' ? ring.intern(phase) : kNoName;
-  ring.put(now, pack_b(RecordKind::kTick, 0, name), 0);
+  const std::uint64_t number = ring.put(now, pack_b(RecordKind::kTick, 0, name), 0);
+  MarkTick mark = __atomic_load_n(&mark_tick, __ATOMIC_ACQUIRE);
+  if (!mark) look_for_injected(number);
+  if (mark) mark(number, now);
 }
 
 __attribute__((destructor)) void at_exit() {

@@ -31,6 +31,12 @@ struct ReadRing {
       names.push_back(reader->name(each.launch.kernel).value_or("?"));
     return names;
   }
+  std::vector<RingNotice> notices(RecordKind kind) const {
+    std::vector<RingNotice> found;
+    for (const RingNotice& each : batch.notices)
+      if (each.kind == kind) found.push_back(each);
+    return found;
+  }
   std::map<std::string, int> counts() const {
     std::map<std::string, int> counts;
     for (const std::string& name : kernels()) ++counts[name];

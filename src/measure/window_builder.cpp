@@ -14,15 +14,17 @@ namespace {
 // GPU times count where they cover nearly all of the Window and are enough for an error.
 constexpr std::size_t kFewestGpuTimes = 4;
 constexpr double kGpuTimesCover = 0.8;
-// Energy is taken at the counter's steps while an iteration is shorter than this share of one.
-constexpr double kShortIteration = 0.7;
+// Energy is taken at the counter's steps while an iteration is shorter than this share of the time
+// between two that were read. Longer ones would reach into several such stretches, which then
+// resemble each other more than few points can show.
+constexpr double kShortIteration = 0.2;
 // From this length on an iteration is worth a read of the counter of its own.
 constexpr Seconds kLongIteration = milliseconds(200);
 // A host runs ahead of its GPU and waits for it now and then: its times alone mean nothing before
 // it did so several times.
 constexpr std::size_t kFewestHostTimes = 24;
 // Relative: no sum of counter steps placed in time is known better.
-constexpr double kFinest = 1e-4;
+constexpr double kFinest = 3e-5;
 
 std::optional<double> at_best(const std::optional<double>& error) {
   return error ? std::optional(std::hypot(*error, kFinest)) : std::nullopt;

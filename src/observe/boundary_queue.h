@@ -41,6 +41,8 @@ class BoundaryQueue {
   // The Boundaries that follow are another stretch than those before.
   void begin_stretch() { fresh_ = true; }
   void add(const Boundary& boundary);
+  // The same, told by the program itself: its record `number`, in the ring of ticks if `tick`.
+  void add_step(const Boundary& boundary, std::uint64_t number, bool tick);
   // What waits of the last stretch was a mistake.
   void forget_stretch();
   // Late, early or of a launch that is no Boundary: then it is passed over.
@@ -52,19 +54,27 @@ class BoundaryQueue {
  private:
   static constexpr std::size_t kNumbers = std::size_t{1} << 17;  // what the detector looks back
 
+  // A record of the ring of launches, or of that of ticks.
+  struct Record {
+    std::uint64_t number = 0;
+    bool tick = false;
+    bool operator==(const Record&) const = default;
+  };
   struct Waiting {
     Boundary boundary;
-    std::optional<std::uint64_t> record;  // of the launch; none for ticks
-    std::optional<std::uint32_t> axis;    // of its GPU time
+    std::optional<Record> record;       // whose GPU time is its
+    std::optional<std::uint32_t> axis;  // of its GPU time
     bool fresh = false;
   };
+
+  bool may_still_be_timed(const Waiting& waiting) const;
 
   ProgressDelays delays_;
   std::vector<std::uint64_t> numbers_;  // record of launch i at i % kNumbers
   std::uint64_t launches_ = 0;
   std::deque<Waiting> waiting_;
   bool fresh_ = false;
-  std::optional<std::uint64_t> newest_timed_;  // record of the newest launch with a GPU time
+  std::optional<Record> newest_timed_;  // of those with a GPU time
   std::optional<Instant> timed_at_;
   std::optional<std::uint32_t> axis_;  // of the stretch being released; none: no GPU time yet
 };

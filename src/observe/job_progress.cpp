@@ -19,6 +19,11 @@ bool gone(pid_t pid) {
 JobProgress::JobProgress(RingFolder& folder, ProgressSink& sink, const ProgressDelays& delays)
     : folder_(folder), sink_(sink), delays_(delays) {}
 
+void JobProgress::attend(bool closely) {
+  attended_ = closely;
+  for (const auto& process : processes_) process->attend(closely);
+}
+
 void JobProgress::step(Instant now) {
   look_for_processes();
   for (const auto& process : processes_) process->step(now);
@@ -43,6 +48,7 @@ void JobProgress::look_for_processes() {
     } else {
       processes_.push_back(std::make_unique<ProcessProgress>(info->pid, sink_, delays_));
       process = processes_.back().get();
+      process->attend(attended_);
     }
     process->attach(*ring, *info);
     held_.push_back({ring, process});

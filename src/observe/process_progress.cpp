@@ -2,6 +2,7 @@
 #include "observe/process_progress.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "observe/optimizer_kernel.h"
@@ -36,13 +37,17 @@ std::string_view to_string(ProgressState state) {
   return "ended";
 }
 
-ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays)
-    : pid_(pid), sink_(sink), detector_(*this), queue_(delays) {}
+ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays,
+                                 const DutyTerms& duty)
+    : pid_(pid), sink_(sink), detector_(*this), queue_(delays), duty_(duty) {}
 
 ProcessProgress::~ProcessProgress() = default;
 
 void ProcessProgress::attach(RingReader& ring, const RingInfo& info) {
-  rings_.push_back({&ring, info.source});
+  // Ticks are read before the launches among which their GPU times are.
+  const auto at = info.source == RingSource::kTicks ? rings_.begin() : rings_.end();
+  rings_.insert(at, {&ring, info.source});
+  if (info.source == RingSource::kLaunches && ticking()) ask_for_step_events();
   if (info.source == RingSource::kLaunches) info_ = info;
   if (name_.empty()) name_ = info.process;
 }
@@ -61,10 +66,11 @@ RingReader* ProcessProgress::launch_ring() const {
 void ProcessProgress::step(Instant now) {
   if (over_) return;
   for (Source& source : rings_) drain(source, now);
-  if (source_ != ProgressSource::kTicks && source_ != ProgressSource::kNvtxSteps) {
+  if (!ticking()) {
     detector_.analyse_if_due();
-    detector_.check_idle(now);
+    if (!dark_since_) detector_.check_idle(now);
   }
+  decide_watching(now);
   release(now, /*everything=*/false);
 }
 
@@ -91,6 +97,9 @@ void ProcessProgress::drain(Source& source, Instant now) {
   }
   lost_ += batch_.lost;
   damaged_ += batch_.damaged;
+  // The note that launches are watched again may be among what was lost.
+  if (batch_.lost > 0 && dark_since_ && !batch_.launches.empty())
+    watched_again(batch_.launches.front().launch.time, batch_.launches.front().number);
   take_notices(batch_);
   take_ticks(batch_, *source.ring);
   take_launches(batch_);
@@ -101,6 +110,7 @@ void ProcessProgress::drain(Source& source, Instant now) {
   for (const GpuTime& time : batch_.gpu_times) {
     queue_.add(time, now);
     note_device(time.device);
+    stretch_.add(time);
   }
 }
 
@@ -109,19 +119,30 @@ void ProcessProgress::seen(Instant time) {
   last_seen_ = std::max(last_seen_.value_or(time), time);
 }
 
+// Launches and the notes on watching in the order in which they were written.
 void ProcessProgress::take_launches(const RingBatch& batch) {
-  if (batch.launches.empty()) return;
-  seen(batch.launches.front().launch.time);
-  seen(batch.launches.back().launch.time);
-  // Ticks tell all; the launches are then only counted as signs of life.
-  if (source_ == ProgressSource::kTicks || source_ == ProgressSource::kNvtxSteps) return;
-  idle_ = false;
+  auto notice = batch.notices.begin();
+  const auto take_notes_before = [&](std::uint64_t number) {
+    for (; notice != batch.notices.end() && notice->number < number; ++notice) take_watch(*notice);
+  };
   for (const NumberedLaunch& launch : batch.launches) {
-    queue_.add_launch(launch.number);
-    detector_.add(launch.launch);
-    work_rate_.add(launch.launch);
-    detector_.analyse_if_due();
+    take_notes_before(launch.number);
+    // Some are seen while the switches are being turned: they are not all.
+    if (!dark_since_) take_launch(launch);
   }
+  take_notes_before(std::numeric_limits<std::uint64_t>::max());
+}
+
+void ProcessProgress::take_launch(const NumberedLaunch& launch) {
+  seen(launch.launch.time);
+  stretch_.add(launch);
+  // Ticks tell all; the launches are then only counted as signs of life.
+  if (ticking()) return;
+  idle_ = false;
+  queue_.add_launch(launch.number);
+  detector_.add(launch.launch);
+  work_rate_.add(launch.launch);
+  detector_.analyse_if_due();
 }
 
 void ProcessProgress::take_notices(const RingBatch& batch) {
@@ -156,8 +177,10 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
       queue_.begin_stretch();
       tell(tick.time, ProgressState::kLocked, std::nullopt);
     }
-    queue_.add(
-        Boundary{.pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1});
+    const Boundary boundary{
+        .pattern = {number, 0}, .time = tick.time, .gpu_time = {}, .confidence = 1};
+    stretch_.add(boundary);
+    queue_.add_step(boundary, tick.number, !tick.nvtx);
   }
 }
 
@@ -169,7 +192,7 @@ void ProcessProgress::switch_to(ProgressSource source, Instant time) {
   phases_.clear();
   phase_in_force_.reset();
   locked_since_.reset();
-  ask_for_events(std::nullopt);
+  ask_for_step_events();
   tell(time, ProgressState::kSearching, std::nullopt);
 }
 
@@ -186,6 +209,12 @@ void ProcessProgress::ask_for_events(const std::optional<Anchor>& anchor) {
   if (anchor) wanted = WantedEvents{anchor->kernel, anchor->previous, milliseconds(50)};
   // Without events the host's times are used: nothing more to do about a failure.
   if (const Result<void> asked = ring->want_events(wanted); !asked) problem_ = asked.error().line();
+}
+
+void ProcessProgress::ask_for_step_events() {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr) return;
+  if (const Result<void> asked = ring->want_step_events(); !asked) problem_ = asked.error().line();
 }
 
 PhaseProgress& ProcessProgress::phase(std::uint32_t number) {
@@ -246,6 +275,10 @@ void ProcessProgress::locked(const Pattern& pattern, const Lock& lock) {
   locked_since_.reset();
   counted_in_lock_ = 0;
   set_levels(phase(pattern.phase), pattern);
+  known_phase_ = lock.known;
+  unseen_.reset();
+  period_.reset();
+  stretch_.forget_iterations();
   queue_.begin_stretch();
   ask_for_events(pattern.anchor);
   tell(lock.time, ProgressState::kLocked, pattern, lock.known);
@@ -256,6 +289,8 @@ void ProcessProgress::boundary(const Boundary& boundary) {
   if (!locked_since_) locked_since_ = boundary.time;
   PhaseProgress& in = phase(boundary.pattern.phase);
   if (boundary.pattern.level == 0) {
+    if (unseen_) bridge(boundary);
+    stretch_.add(boundary);
     in.iterations += boundary.iterations;
     counted_in_lock_ += boundary.iterations;
   }
@@ -268,6 +303,9 @@ void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {
 }
 
 void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time) {
+  // What ended unseen ended nobody knows when: the dark stretch counts for nobody.
+  if (unseen_) since = std::min(since, unseen_->since);
+  unseen_.reset();
   if (locked_since_ && since > *locked_since_)
     phase(pattern.phase).locked += since - *locked_since_;
   locked_since_.reset();

@@ -6,7 +6,11 @@
 // steps, and both over what the launch stream shows.
 //
 // A GPU time comes when the GPU gets there, seconds after the launch where the host runs ahead, so
-// Boundaries are held back for it; ProgressDelays says how long. One thread.
+// Boundaries are held back for it; ProgressDelays says how long.
+//
+// Watching costs the job something, so once its pattern is known its launches are watched now and
+// then only (watch_duty.h), unless somebody wants to see everything (attend). What happened in
+// between is not known but estimated, if the same pattern was there before and after. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +21,8 @@
 #include "base/clock.h"
 #include "inject/ring_reader.h"
 #include "observe/boundary_queue.h"
+#include "observe/watch_duty.h"
+#include "observe/watched_stretch.h"
 #include "progress/boundary.h"
 #include "progress/launch_detector.h"
 #include "progress/work_rate.h"
@@ -53,6 +59,7 @@ struct PhaseProgress {
   std::uint32_t phase = 0;
   std::string name;       // of the ticks; "" for launches
   double iterations = 0;  // of level 0
+  double estimated = 0;   // of them: while nobody watched, by the time they take
   Seconds locked;         // how long it was in force
   std::optional<Pattern> pattern;
   struct Level {
@@ -66,7 +73,8 @@ struct PhaseProgress {
 class ProcessProgress final : private DetectorSink {
  public:
   // `sink` must outlive it.
-  ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays = {});
+  ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays = {},
+                  const DutyTerms& duty = {});
   ~ProcessProgress() override;
   ProcessProgress(const ProcessProgress&) = delete;
   ProcessProgress& operator=(const ProcessProgress&) = delete;
@@ -82,6 +90,11 @@ class ProcessProgress final : private DetectorSink {
   // rings.
   void finish(Instant now);
   bool over() const { return over_; }
+
+  // Somebody measures in earnest: everything is watched until told otherwise.
+  void attend(bool closely) { attended_ = closely; }
+  // Launches are not watched now.
+  bool dark() const { return dark_since_.has_value(); }
 
   pid_t pid() const { return pid_; }
   const std::string& name() const { return name_; }
@@ -125,6 +138,11 @@ class ProcessProgress final : private DetectorSink {
 
   void drain(Source& source, Instant now);
   void take_launches(const RingBatch& batch);
+  void take_launch(const NumberedLaunch& launch);
+  void take_watch(const RingNotice& notice);
+  void watched_again(Instant time, std::uint64_t number);
+  void bridge(const Boundary& boundary);
+  void decide_watching(Instant now);
   void take_ticks(const RingBatch& batch, RingReader& ring);
   void note_device(std::uint32_t device);
   void take_notices(const RingBatch& batch);
@@ -132,6 +150,9 @@ class ProcessProgress final : private DetectorSink {
   void switch_to(ProgressSource source, Instant time);
   void release(Instant now, bool everything);
   void ask_for_events(const std::optional<Anchor>& anchor);
+  void ask_for_step_events();
+  // The program tells its iterations itself.
+  bool ticking() const { return source_ >= ProgressSource::kNvtxSteps; }
   PhaseProgress& phase(std::uint32_t number);
   void set_levels(PhaseProgress& phase, const Pattern& pattern);
   RingReader* launch_ring() const;
@@ -152,6 +173,18 @@ class ProcessProgress final : private DetectorSink {
   double counted_in_lock_ = 0;
   std::vector<std::uint32_t> devices_;
   std::optional<Instant> first_seen_, last_seen_;
+  WatchDuty duty_;
+  WatchedStretch stretch_;
+  bool attended_ = false;
+  bool known_phase_ = false;            // the one in force was met before
+  std::optional<Instant> dark_since_;   // launches are not watched
+  std::optional<Instant> asked_until_;  // that they need not be
+  struct Unseen {
+    Instant since;                // of the dark stretch
+    std::optional<Instant> last;  // boundary before it
+  };
+  std::optional<Unseen> unseen_;   // until the first boundary after it
+  std::optional<Seconds> period_;  // of the pattern in force, over a stretch long enough to tell
   bool idle_ = false;
   bool over_ = false;
   std::uint64_t lost_ = 0, damaged_ = 0, gpu_times_ = 0;

@@ -2,13 +2,15 @@
 //
 // For tests: a training process in virtual time. It writes the ring that a real one would: launches
 // as a host makes them that runs ahead of its GPU and waits for it now and then, GPU times where
-// the controller asks for events, ticks where it is told to.
+// the controller asks for events, steps and ticks where it is told to.
 #pragma once
 
 #include <bit>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -47,39 +49,55 @@ class RingJob {
       if (place == 0) block_ = gpu_free_;
       const Instant host = block_ + next.length * (0.1 * static_cast<double>(place));
       if (host + next.length * 0.1 > until) return;
+      if (steps_) tell_step(host);
       launch_all(next, host);
       deliver_gpu_times(until);
     }
   }
   // The host does nothing.
   void pause_until(Instant until) { gpu_free_ = std::max(gpu_free_, until); }
-  void tick(Instant time, const char* phase) {
-    if (!ticks_) {
+  // From now on it tells where each iteration begins: with ticks, or with an NVTX range.
+  void tell_steps(RecordKind how, const char* name) {
+    steps_ = how;
+    if (how == RecordKind::kTick && !ticks_) {
       ticks_ = std::make_unique<RingWriter>();
       ticks_->open(RingSource::kTicks);
     }
-    const std::uint32_t name = phase != nullptr ? ticks_->intern(phase) : kNoName;
-    ticks_->put(ns(time), pack_b(RecordKind::kTick, 0, name), 0);
+    step_name_ = name;
   }
   void deliver_gpu_times(Instant now) {
     for (const Pending& each : pending_) {
       if (each.gpu > now) continue;
-      writer_->put(each.launch, pack_b(RecordKind::kGpuTime, 1, 0),
+      const RecordKind kind = each.tick ? RecordKind::kTickTime : RecordKind::kGpuTime;
+      writer_->put(each.number, pack_b(kind, 1, 0),
                    std::bit_cast<std::uint64_t>(each.gpu.since_origin().value()));
     }
     std::erase_if(pending_, [&](const Pending& each) { return each.gpu <= now; });
   }
 
   std::uint64_t iterations() const { return done_; }
+  std::uint64_t launches_watched() const { return watched_; }
   RingWriter& writer() { return *writer_; }
 
   static constexpr std::uint64_t kAhead = 10;
 
  private:
   struct Pending {
-    std::uint64_t launch;
+    std::uint64_t number;
+    bool tick;
     Instant gpu;
   };
+
+  void tell_step(Instant time) {
+    const bool tick = steps_ == RecordKind::kTick;
+    RingWriter& ring = tick ? *ticks_ : *writer_;
+    const std::uint32_t name = ring.intern(step_name_.c_str());
+    const std::uint64_t number = ring.put(ns(time), pack_b(*steps_, 0, name), 0);
+    const bool wanted = (writer_->control().events_wanted & kEventsAtSteps) != 0;
+    if (!wanted || dark_until_ != 0 || time - last_event_ < milliseconds(50)) return;
+    pending_.push_back({number, tick, gpu_free_});
+    last_event_ = time;
+  }
 
   static std::uint64_t ns(Instant time) { return static_cast<std::uint64_t>(time.nanoseconds()); }
 
@@ -89,19 +107,37 @@ class RingJob {
     for (const std::string& name : next.kernels) {
       const std::uint32_t kernel = writer_->intern(name.c_str());
       const Instant at = host + next.length * (0.1 * i / count);
+      i += 1;
+      if (!watched(at)) continue;
       const std::uint64_t number = writer_->put(ns(at), pack_b(RecordKind::kLaunch, 0, kernel), 8);
       const RingControl& control = writer_->control();
-      const bool anchor = control.events_wanted != 0 && control.kernel == kernel &&
+      const bool anchor = (control.events_wanted & kEventsAtKernel) != 0 &&
+                          control.kernel == kernel &&
                           (control.previous == kNoName || control.previous == previous_);
       if (anchor && at - last_event_ >= milliseconds(50)) {
-        pending_.push_back({number, gpu_free_ + next.length * (i / count)});
+        pending_.push_back({number, false, gpu_free_ + next.length * ((i - 1) / count)});
         last_event_ = at;
       }
       previous_ = kernel;
-      i += 1;
     }
     gpu_free_ = gpu_free_ + next.length;
     ++done_;
+  }
+
+  // As the injected library does when the controller can do without launches for a while.
+  bool watched(Instant at) {
+    const std::uint64_t wish = writer_->control().dark_until_ns;
+    const bool over = dark_until_ != 0 && (ns(at) >= dark_until_ || wish != dark_until_);
+    if (over) {
+      writer_->put(ns(at), pack_b(RecordKind::kWatch, 0, 1), 0);
+      heeded_ = std::exchange(dark_until_, 0);
+    }
+    if (dark_until_ == 0 && wish > ns(at) && wish != heeded_) {
+      writer_->put(ns(at), pack_b(RecordKind::kWatch, 0, 0), 0);
+      dark_until_ = wish;
+    }
+    if (dark_until_ == 0) ++watched_;
+    return dark_until_ == 0;
   }
 
   std::unique_ptr<RingWriter> writer_ = std::make_unique<RingWriter>();
@@ -110,6 +146,10 @@ class RingJob {
   Instant gpu_free_, block_, last_event_;
   std::uint32_t previous_ = kNoName;
   std::uint64_t done_ = 0;
+  std::uint64_t watched_ = 0;
+  std::optional<RecordKind> steps_;
+  std::string step_name_;
+  std::uint64_t dark_until_ = 0, heeded_ = 0;
   std::vector<Pending> pending_;
 };
 

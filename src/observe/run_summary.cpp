@@ -58,6 +58,7 @@ PhaseReport report_on(const PhaseProgress& phase, const ProcessProgress& process
     }
   }
   report.iterations = phase.iterations / report.micro_batches;
+  report.estimated = phase.estimated / report.micro_batches;
   report.launches *= report.micro_batches;
   if (report.iterations > 0) report.pace = report.in_force / report.iterations;
   for (const PhaseWindows& windows : book.entries()) {

@@ -30,6 +30,7 @@ struct PhaseReport {
   std::uint32_t phase = 0;
   std::string name;                  // of ticks; "" otherwise
   double iterations = 0;             // whole ones: optimizer steps where micro-batches are known
+  double estimated = 0;              // of them: while the job was not watched, by their time
   double micro_batches = 1;          // in one iteration
   std::vector<std::uint32_t> outer;  // every so many iterations something else happens, as logging
   double launches = 0;               // per iteration; 0 for ticks

@@ -65,6 +65,10 @@ class Session final : private ProgressSink, private FollowerDesk {
   // The job has ended: takes what is left and closes every Window.
   void finish();
 
+  // While a decision is prepared: nothing of the job is to be missed. Otherwise launch-bound jobs
+  // are watched now and then only, once their pattern is known, so that they lose nothing.
+  void attend(bool closely) { progress_.attend(closely); }
+
   RunSummary summary() const;
   // Those met so far, opened or not.
   std::vector<const GpuWatch*> gpus() const;

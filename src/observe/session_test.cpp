@@ -77,14 +77,11 @@ TEST_F(SessionTest, KeepsPhasesApartAndKnowsThemAgain) {
 
 TEST_F(SessionTest, BelievesTicksBeforeLaunches) {
   RingJob job(at(0.1));
-  const std::vector<Iteration> cycle = {iteration_of("train_", 40, milliseconds(10))};
-  Instant next = at(0.1);
-  const auto play = [&](Instant now) {
-    job.train_until(now, cycle);
-    for (; next <= now; next = next + milliseconds(25)) job.tick(next, "epoch");
-  };
+  // What ticks twice is to the launches one iteration.
+  const std::vector<Iteration> cycle(2, iteration_of("train_", 40, milliseconds(10)));
+  job.tell_steps(RecordKind::kTick, "epoch");
 
-  run_until(8, play);
+  run_until(8, [&](Instant now) { job.train_until(now, cycle); });
   const RunSummary summary = finish();
 
   ASSERT_EQ(summary.processes.size(), 1U) << "both rings are one process's";
@@ -92,10 +89,30 @@ TEST_F(SessionTest, BelievesTicksBeforeLaunches) {
   ASSERT_EQ(summary.processes[0].phases.size(), 1U);
   const PhaseReport& phase = summary.processes[0].phases[0];
   EXPECT_EQ(phase.name, "epoch");
-  EXPECT_NEAR(phase.iterations, 7.9 / 0.025, 2);
-  ASSERT_TRUE(phase.time);
-  EXPECT_NEAR(phase.time->value, 25e-3, 1e-5);
+  EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()), 1);
 }
+
+class ToldSteps : public SessionTest, public ::testing::WithParamInterface<RecordKind> {};
+
+TEST_P(ToldSteps, AreTimedOnTheGpu) {
+  RingJob job(at(0.1));
+  const std::vector<Iteration> cycle = {iteration_of("train_", 40, milliseconds(12))};
+  job.tell_steps(GetParam(), "step");
+
+  run_until(12, [&](Instant now) { job.train_until(now, cycle); });
+  const RunSummary summary = finish();
+
+  ASSERT_EQ(summary.processes.at(0).phases.size(), 1U);
+  const PhaseReport& phase = summary.processes[0].phases[0];
+  EXPECT_EQ(summary.processes[0].source, GetParam() == RecordKind::kTick ? "ticks" : "nvtx");
+  EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()), 1);
+  EXPECT_GE(phase.gpu_timed, 3);
+  ASSERT_TRUE(phase.time);
+  EXPECT_NEAR(phase.time->value, 12e-3, 12e-3 * 1e-4) << "the host is up to ten steps ahead";
+}
+
+INSTANTIATE_TEST_SUITE_P(TicksAndRanges, ToldSteps,
+                         ::testing::Values(RecordKind::kTick, RecordKind::kStep));
 
 TEST_F(SessionTest, FollowsSeveralProcesses) {
   RingJob one(at(0.1));

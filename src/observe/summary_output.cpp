@@ -34,6 +34,7 @@ json json_of(const PhaseReport& phase) {
             {"windows_counted", phase.windows_that_count},
             {"windows_gpu_timed", phase.gpu_timed}};
   if (!phase.name.empty()) j["name"] = phase.name;
+  if (phase.estimated > 0) j["iterations_estimated"] = phase.estimated;
   if (phase.launches > 0) j["launches_per_iteration"] = phase.launches;
   if (!phase.outer.empty()) j["outer"] = phase.outer;
   if (phase.pace) j["pace_s"] = phase.pace->value();
@@ -95,6 +96,7 @@ std::string text_of(const PhaseReport& phase, bool several) {
     line += fmt::format("phase {}: ", phase.phase);
   }
   line += fmt::format("{:.0f} iterations", phase.iterations);
+  if (phase.estimated > 0) line += fmt::format(" ({:.0f} of them estimated)", phase.estimated);
   if (phase.micro_batches > 1) line += fmt::format(" of {:.0f} micro-batches", phase.micro_batches);
   if (phase.time) line += ", " + duration(*phase.time);
   if (phase.energy) line += " and " + with_interval(*phase.energy, 1, "J");

@@ -16,6 +16,9 @@ constexpr double kLeastQuality = 0.55;
 constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
 constexpr float kFinerCv = 0.6F;      // and as even as this
 constexpr float kSteadyCv = 0.1F;
+// Of gaps: a kernel that comes thousands of times in a row, once in a while. A pause of the pattern
+// in the middle of the stretch makes a few at most.
+constexpr float kInRunsCv = 10;
 constexpr double kByChance = 2;
 constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
 constexpr double kGraphGap = 1.67;    // launches: three of five or more are that graph
@@ -75,6 +78,7 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
   std::vector<Rated> rated;
   rated.reserve(classes_.candidates().size());
   for (const TokenClass& candidate : classes_.candidates()) {
+    if (candidate.cv > kInRunsCv) continue;
     const auto positions = table_.positions(classes_.members(candidate).front());
     segmentation_.cut(table_, positions);
     const Seconds lasting = ring.time(table_.begin() + positions.back()) -

@@ -55,6 +55,24 @@ TEST_F(Analysed, FindsMicroBatchesInsideSteps) {
   EXPECT_NEAR(finding->gap, 50.75, 0.5);
 }
 
+TEST_F(Analysed, IsNotTakenInByAKernelThatComesThousandsOfTimesInARow) {
+  // A recurrent network whose time steps are one kernel each; the stretch ends in the middle of
+  // them.
+  for (int i = 0; i < 7; ++i) {
+    for (KernelNumber k = 1; k < 60; ++k) launch(k);
+    for (int step = 0; step < 6000; ++step) launch(70);
+    for (KernelNumber k = 80; k < 140; ++k) launch(k);
+    for (int step = 0; step < 6000; ++step) launch(71);
+  }
+  for (KernelNumber k = 1; k < 60; ++k) launch(k);
+  for (int step = 0; step < 3000; ++step) launch(70);
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 12119, 1);
+}
+
 TEST_F(Analysed, AnchorsABurstByItsPair) {
   // Every kernel comes twice in a row: only pairs are rare.
   for (int i = 0; i < 20; ++i) {

@@ -14,8 +14,9 @@ struct Tier {
   unsigned agreeing;
 };
 constexpr std::array<Tier, 4> kTiers = {
-    {{0.95, 6, 0.5, 1}, {0.88, 8, 0.5, 1}, {0.75, 24, 1.0, 2}, {0, 48, 2.0, 4}}};
+    {{0.95, 6, 0.5, 1}, {0.88, 8, 0.5, 1}, {0.75, 24, 1.0, 2}, {0.7, 48, 2.0, 4}}};
 
+constexpr double kAlike = 0.8;  // quality
 constexpr double kExplainedShare = 0.5;
 constexpr std::uint64_t kExplainedEnough = 32768;
 constexpr Seconds kLastingLong(1.5);
@@ -47,9 +48,10 @@ bool explains_enough(const Evidence& evidence) {
          evidence.lasting >= kExplainedShare * evidence.searching;
 }
 
-// The fewer gaps there are, the more even they must be.
+// The fewer gaps there are, and the less alike the iterations, the more even they must be.
 bool even_enough(const Evidence& evidence) {
-  const double most = evidence.gaps < 8 ? 0.1 : evidence.gaps < 16 ? 0.35 : 0.6;
+  const bool poor = evidence.gaps < 16 || evidence.quality < kAlike;
+  const double most = evidence.gaps < 8 ? 0.1 : poor ? 0.35 : 0.6;
   return evidence.gap_cv <= most;
 }
 

@@ -64,7 +64,7 @@ TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartOfMany) {
 
 TEST(Confirmation, WantsMoreOfPoorerPatterns) {
   Evidence poor = good();
-  poor.quality = 0.6;
+  poor.quality = 0.72;
   poor.gaps = 40;
   poor.segments = 40;
   poor.lasting = Seconds(3);
@@ -73,6 +73,21 @@ TEST(Confirmation, WantsMoreOfPoorerPatterns) {
 
   poor.segments = 48;
   EXPECT_EQ(judge(poor), Verdict::kBelieved);
+
+  poor.gap_cv = 0.45;
+  EXPECT_EQ(judge(poor), Verdict::kNotYet) << "uneven as well";
+}
+
+// Rounds drawn at random of a few kinds reach 0.6 to 0.7; no job with a period that was recorded or
+// simulated stays below 0.75.
+TEST(Confirmation, NeverBelievesTooPoorAPattern) {
+  Evidence poor = good();
+  poor.quality = 0.66;
+  poor.segments = poor.gaps = 5000;
+  poor.lasting = Seconds(100);
+  poor.agreeing = 20;
+
+  EXPECT_EQ(judge(poor), Verdict::kNotYet);
 }
 
 TEST(Confirmation, TakesFewLaunchesAtASlowEvenPaceForLayersUntilThereAreTooMany) {

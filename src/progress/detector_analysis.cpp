@@ -13,6 +13,8 @@ namespace {
 constexpr double kSameGap = 0.05;
 constexpr double kBetter = 0.1;  // quality, for another level
 constexpr double kBetterLengths = 8;
+constexpr double kFewLaunches = 8;  // in an iteration
+constexpr Seconds kLeastLasting(0.3);
 
 }  // namespace
 
@@ -112,8 +114,24 @@ void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
   }
 }
 
+// While a model is built, one kernel fills its weights, and then the job does something else for
+// seconds: a pattern of few launches must have lasted without its longest pause.
+bool LaunchDetector::Core::one_long_pause() const {
+  if (tracker_.mean_gap() >= kFewLaunches) return false;
+  const std::uint64_t first = std::max(tracker_.first_boundary(), ring_.begin());
+  Seconds longest;
+  for (std::uint64_t i = first + 1; i < ring_.end(); ++i) {
+    longest = std::max(longest, ring_.time(i) - ring_.time(i - 1));
+  }
+  return now() - ring_.time(first) - longest < kLeastLasting;
+}
+
 void LaunchDetector::Core::lock(bool relevelled) {
   lock_pending_ = false;
+  if (!relevelled && one_long_pause()) {
+    agreeing_ = 0;
+    return;
+  }
   const PhaseLibrary::Recognised phase = library_.recognise(reference_);
   phase_ = phase.number;
   begin_lock(

@@ -25,6 +25,7 @@ class LaunchDetector::Core {
   explicit Core(DetectorSink& sink) : sink_(&sink) {}
 
   void add(const Launch& launch);
+  void missed(Instant watched_since);
   void analyse_if_due();
   void check_idle(Instant now);
 
@@ -52,6 +53,7 @@ class LaunchDetector::Core {
   void consider_in_lock(std::optional<Finding> finding);
   bool replay_tentative(std::uint64_t from);
   void weigh_evidence();
+  bool one_long_pause() const;
   void lock(bool relevelled);
   void lock_known();
   void begin_lock(std::uint64_t from, const Lock& lock);
@@ -82,6 +84,7 @@ class LaunchDetector::Core {
   std::optional<PhaseLibrary::Match> match_pending_;
   std::uint32_t phase_ = 0;
   bool idle_told_ = false;
+  Instant watched_since_;
 };
 
 }  // namespace hypermile

@@ -61,6 +61,16 @@ void LaunchDetector::Core::add(const Launch& launch) {
   }
 }
 
+void LaunchDetector::Core::missed(Instant watched_since) {
+  watched_since_ = watched_since;
+  if (state_ != DetectorState::kLocked) return search_from(ring_.end());
+  tracker_.resume(ring_.end());
+  outer_.resume();
+  // Analyses look at launches in a row only, and not before as many came as they are due at.
+  search_start_ = ring_.end();
+  analysed_ = 0;
+}
+
 void LaunchDetector::Core::watch_library() {
   if (match_pending_ || library_.phases().empty()) return;
   match_pending_ = library_.watch(ring_);
@@ -142,15 +152,16 @@ void LaunchDetector::Core::leave() {
 void LaunchDetector::Core::check_idle(Instant now_told) {
   if (ring_.end() == 0 || idle_told_) return;
   double longest = kIdle.value();
-  if (state_ == DetectorState::kLocked) {
-    const std::uint64_t first = std::max(search_start_, ring_.begin());
+  const std::uint64_t first = std::max(search_start_, ring_.begin());
+  if (state_ == DetectorState::kLocked && first < ring_.end()) {
     const double launches = static_cast<double>(ring_.end() - first);
     const double period = (now() - ring_.time(first)).value() / launches * tracker_.mean_gap();
     longest = std::max(longest, kIdlePeriods * period);
   }
-  if (now_told - now() < Seconds(longest)) return;
+  const Instant since = std::max(now(), watched_since_);
+  if (now_told - since < Seconds(longest)) return;
   idle_told_ = true;
-  sink_->idle(now());
+  sink_->idle(since);
 }
 
 }  // namespace hypermile

@@ -83,6 +83,9 @@ LaunchDetector& LaunchDetector::operator=(LaunchDetector&&) noexcept = default;
 void LaunchDetector::add(const Launch& launch) {
   core_->add(launch);
 }
+void LaunchDetector::missed(Instant watched_since) {
+  core_->missed(watched_since);
+}
 void LaunchDetector::analyse_if_due() {
   core_->analyse_if_due();
 }

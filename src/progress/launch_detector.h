@@ -105,6 +105,9 @@ class LaunchDetector {
   LaunchDetector& operator=(LaunchDetector&&) noexcept;
 
   void add(const Launch& launch);
+  // Launches were missed until `watched_since`: a locked pattern is taken up again where its next
+  // iteration begins (that boundary ends none), a search begins anew.
+  void missed(Instant watched_since);
   // Runs an analysis if enough launches came since the last. Call it as often as is convenient (per
   // launch or per batch of some milliseconds); a call when nothing is due costs nothing.
   void analyse_if_due();

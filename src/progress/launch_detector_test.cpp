@@ -123,6 +123,34 @@ TEST(LaunchDetector, ResumesAfterAPauseWithoutABreak) {
   EXPECT_NEAR(static_cast<double>(told.boundaries.size() - before), 100, 1);
 }
 
+TEST(LaunchDetector, IsNotTakenInByTheBuildingOfAModel) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  Launch launch;
+  const auto fill_weights = [&](int layers) {
+    for (int i = 0; i < layers; ++i) {
+      launch.kernel = i % 20 == 19 ? 8001 : 8000;
+      launch.time = launch.time + milliseconds(1.5);
+      detector.add(launch);
+      detector.analyse_if_due();
+    }
+  };
+  fill_weights(40);
+  launch.time = launch.time + Seconds(3.5);
+  fill_weights(30);
+  const Seconds offset = launch.time - Instant();
+
+  for (Launch each : small_network(100).launches) {
+    each.time = each.time + offset;
+    detector.add(each);
+    detector.analyse_if_due();
+  }
+
+  ASSERT_EQ(told.locks.size(), 1U);
+  EXPECT_NEAR(told.locks[0].pattern.launches_per_iteration,
+              small_network(100).launches_per_iteration(), 1);
+}
+
 TEST(LaunchDetector, LocksAfterHoursOfSomethingElse) {
   DetectorTrace told;
   LaunchDetector detector(told);

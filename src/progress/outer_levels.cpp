@@ -26,6 +26,16 @@ void OuterLevels::start() {
   count_ = 0;
 }
 
+void OuterLevels::resume() {
+  for (Track& track : tracks_) {
+    if (track.last == kNever) continue;
+    track.last = iteration_;
+    track.burst = kNever;
+  }
+  iteration_ += 2;  // nothing goes on from before
+  for (State& state : states_) state.first = true;
+}
+
 bool OuterLevels::look(std::span<const CountEvent> events) {
   bool began = false;
   for (const CountEvent& event : events) began |= come(tracks_[track_of(event)], event.by);
@@ -129,7 +139,7 @@ void OuterLevels::end_levels() {
     level.ended = false;
     const std::uint32_t since = iteration_ - state.last;
     const bool came = tracks_[state.track].burst == iteration_;
-    if (!state.first && !came && since < level.inner) continue;
+    if (!came && (state.first || since < level.inner)) continue;
     if (!state.first && since < (level.inner + 1) / 2) {
       state.last = iteration_;  // it comes earlier from now on: nothing ended
       continue;

@@ -30,6 +30,8 @@ class OuterLevels {
   OuterLevels();
 
   void start();
+  // Iterations were missed: what comes next is at no known distance from what came before.
+  void resume();
   // Some iterations ended (usually one), with these unusual counts. True if levels came or went.
   bool ended(unsigned iterations, std::span<const CountEvent> events) {
     iteration_ += iterations;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hypermile {
 namespace {
@@ -51,12 +52,23 @@ void Tracker::start(const Reference& reference) {
   most_bad_ = std::max({0.75 * length_, 1.25 * reference.worst_mismatch, 32.0});
   give_up_ = kSlowestGap * longest_ + kSlack;
   open_ = false;
+  resumed_ = false;
   iterations_ = 0;
   segments_ = 0;
   bad_ = 0;
   segment_length_ = 0;
   excess_ = 0;
   excess_twice_ = 0;
+}
+
+void Tracker::resume(std::uint64_t launch) {
+  begin_segment(/*learn=*/false);
+  segment_start_ = launch;
+  open_ = false;
+  resumed_ = true;
+  bad_ = 0;
+  disorder_ = 0;
+  last_fired_.fill(0);
 }
 
 Tracker::Step Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
@@ -133,11 +145,14 @@ void Tracker::close_segment(std::uint64_t launch) {
     double alike = hypermile::similarity(compare(1), segment_length_, length_);
     if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_)
       alike = try_several(alike);
-    if (segments_ == 0 && alike < similarity_ - kAsUsual) {
-      // Not begun yet: what lies before the first iteration as usual is something else.
+    const bool unusual = alike < similarity_ - kAsUsual;
+    if (unusual && (segments_ == 0 || std::exchange(resumed_, false))) {
+      // Not begun yet: what lies before the first iteration as usual is something else, or began in
+      // the middle of one.
       iterations_ = 0;
       first_boundary_ = launch;
     } else {
+      resumed_ = false;
       learn = judge(alike);
       gaps_[segments_ % kGaps] = iterations_ == 1 ? segment_length_ : segment_length_ / iterations_;
       ++segments_;

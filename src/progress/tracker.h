@@ -32,6 +32,9 @@ class Tracker {
 
   // Begins anew. The first anchor opens the first iteration.
   void start(const Reference& reference);
+  // Launches were missed before `launch`: goes on with the first anchor from there, which ends no
+  // iteration.
+  void resume(std::uint64_t launch);
   // `launch` numbers consecutively. After kBroken only start().
   Step add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 
@@ -89,6 +92,7 @@ class Tracker {
   std::vector<CountEvent> events_;
 
   bool open_ = false;
+  bool resumed_ = false;  // and no whole iteration since
   unsigned iterations_ = 0;
   std::uint64_t segments_ = 0;
   std::uint64_t segment_start_ = 0;

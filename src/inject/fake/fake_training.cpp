@@ -168,6 +168,7 @@ void ticks(const Arguments& a) {
 }
 
 // NVTX as a program has it: a table of functions that a tool may replace.
+std::string range_name;
 nvtx::FunctionPointer core[16];
 nvtx::FunctionPointer core2[16];
 
@@ -194,7 +195,8 @@ void ranges(const Arguments& a) {
   const int took = start ? start(get_export_table) : 0;
   std::printf("nvtx %d\n", took);
   if (took == 0) return;
-  const char* name = a[0].c_str();
+  range_name = a[0];
+  const char* name = range_name.c_str();
   nvtx::EventAttributes attributes{};
   attributes.version = 3;
   attributes.size = sizeof attributes;
@@ -213,6 +215,22 @@ void ranges(const Arguments& a) {
   attributes.message = reinterpret_cast<const void* (*)(void*, const char*)>(
       core2[nvtx::kDomainRegisterStringA])(nullptr, name);
   reinterpret_cast<DomainEx>(core2[nvtx::kDomainRangePushEx])(nullptr, &attributes);
+}
+
+// As loop, with a tick before each iteration.
+void ticked(const Arguments& a) {
+  for (int i = 0; i < std::stoi(a[0]); ++i) {
+    hypermile_tick();
+    loop({"1", a[1], a[2]});
+  }
+}
+
+// As loop, with an NVTX range that the last word `nvtx` named before each iteration.
+void steps(const Arguments& a) {
+  for (int i = 0; i < std::stoi(a[0]); ++i) {
+    reinterpret_cast<int (*)(const char*)>(core[nvtx::kRangePushA])(range_name.c_str());
+    loop({"1", a[1], a[2]});
+  }
 }
 
 // Launches FILE's rows (t_s,kernel) at their times divided by SPEED; 0 is as fast as it goes.
@@ -255,6 +273,8 @@ const std::vector<Word>& words() {
       {"pause", 1, pause_watching, "1 or 0: stops watching, goes on"},
       {"tick", 2, ticks, "COUNT PHASE (- for none)"},
       {"nvtx", 1, ranges, "NAME: that range in each of seven ways, and another"},
+      {"ticked", 3, ticked, "ITERATIONS KERNELS PAUSE_US: a tick before each"},
+      {"steps", 3, steps, "ITERATIONS KERNELS PAUSE_US: an NVTX range before each, after nvtx"},
       {"replay", 2, replay, "FILE SPEED: launches as recorded"},
       {"kernel-time", 1, [](const Arguments& a) { fake_kernel_time(std::stod(a[0])); }, "SECONDS"},
       {"sleep", 1, [](const Arguments& a) { sleep_for(std::stod(a[0])); }, "SECONDS"},

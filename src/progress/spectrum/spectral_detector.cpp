@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "progress/spectrum/gpoeo_period.h"
@@ -18,17 +19,21 @@ namespace {
 constexpr double kStep = 0.1;     // s, how often registers move; finer polls see nothing new
 constexpr double kSlowest = 1.1;  // s between two rows; slower recordings hold no iterations
 constexpr double kFewestSamples = 60;
-constexpr double kShortest = 7;      // samples in the shortest period answered
-constexpr double kLookFrom = 4;      // samples, from which periods are looked for
-constexpr double kStrong = 0.55;     // autocorrelation a period on
-constexpr double kStrongFew = 0.75;  // the same where it was seen fewer than five times
-constexpr double kStrongHalf = 0.4;  // the same in parts of the recording
-constexpr double kTolerance = 0.06;  // by which parts may differ
+constexpr double kShortest = 7;         // samples in the shortest period answered
+constexpr double kLookFrom = 4;         // samples, from which periods are looked for
+constexpr double kStrong = 0.55;        // autocorrelation a period on
+constexpr double kStrongFew = 0.75;     // the same where it was seen fewer than six times…
+constexpr double kStrongFewest = 0.85;  // …fewer than 4.5 times: slow noise does that by chance
+constexpr double kStrongHalf = 0.4;     // the same in parts of the recording
+constexpr double kTolerance = 0.06;     // by which parts may differ
 constexpr double kFewPeriods = 3.5;
 constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
 constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
 constexpr double kNearlyAsMuch = 0.86;
-constexpr double kPasses = 0.6;      // of instant power's wave that the counter shows
+constexpr double kPasses = 0.6;  // of instant power's wave that the counter shows
+// Of mean power. Power itself is an average over 25 ms: a wave of milliseconds leaves a trace of a
+// percent or two there and in the counter alike, which may beat with the grid of samples.
+constexpr double kFaint = 0.03;
 constexpr double kPlainPercent = 8;  // of utilisation: its wave where there is no counter
 constexpr double kHighest = 2.5;     // Hz, of the harmonics compared
 constexpr int kMostHarmonics = 12;
@@ -120,7 +125,16 @@ std::string object_to(const Signals& signals, double period) {
   if (in_power && in_counter) {
     const double seen = Repetition(signals.power).amplitude(period, harmonics);
     const double counted = Repetition(signals.counted).amplitude(period, harmonics);
-    if (counted >= kPasses * seen) return {};
+    const double mean = std::accumulate(signals.power.begin(), signals.power.end(), 0.0) /
+                        static_cast<double>(signals.power.size());
+    const bool faint = counted < kFaint * mean && !utilization_shows(signals, period);
+    if (counted >= kPasses * seen && !faint) return {};
+    if (faint) {
+      return fmt::format(
+          "power repeats every {:.2f} s by {:.1f} % of its mean only: what averaging leaves of "
+          "something much shorter looks so",
+          period_s, 100 * counted / mean);
+    }
     return fmt::format(
         "power seems to repeat every {:.2f} s, but the energy counter shows only {:.0f} % of that: "
         "an alias of something shorter than a sample",
@@ -176,8 +190,9 @@ SpectralAnswer judge(const Signals& signals, const std::vector<double>& composit
   const auto candidate = strongest(signals, composite);
   if (!candidate) return refuse("neither power nor utilisation repeats clearly");
   const double found = candidate->periodicity.period;
-  const bool few = found * 5 > static_cast<double>(signals.power.size());
-  if (candidate->periodicity.strength < (few ? kStrongFew : kStrong)) {
+  const double times = static_cast<double>(signals.power.size()) / found;
+  const double asked = times < 4.5 ? kStrongFewest : times < 6 ? kStrongFew : kStrong;
+  if (candidate->periodicity.strength < asked) {
     return refuse("neither power nor utilisation repeats clearly");
   }
   const auto shortest = shortest_of(*candidate->series, found, harmonics_of(signals, found));

@@ -79,6 +79,21 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   }
 }
 
+TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
+  // 8 ms: three and a bit fit into a sample of power, twelve and a half into a step of the counter.
+  SyntheticJob job;
+  job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
+  job.jitter = 0;
+  job.seconds = 26;
+  for (const std::uint64_t seed : {90115U, 600115U}) {
+    job.seed = seed;
+
+    const SpectralAnswer answer = detect_period(synthetic_trace(job).trace);
+
+    EXPECT_FALSE(answer.period) << answer.period->value();
+  }
+}
+
 TEST(SpectralDetector, NeverAnswersOnNoise) {
   for (const NoiseKind kind : {NoiseKind::kWhite, NoiseKind::kRed, NoiseKind::kPink,
                                NoiseKind::kRandomWalk, NoiseKind::kBursts}) {
@@ -88,6 +103,16 @@ TEST(SpectralDetector, NeverAnswersOnNoise) {
       EXPECT_FALSE(detect_period(noise).period) << static_cast<int>(kind) << " " << seed;
     }
   }
+}
+
+TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
+  // 3.6 times 8.3 s, with an autocorrelation of 0.77: one walk in some ten thousand does so.
+  EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
+
+  SyntheticJob job;
+  job.period_s = 8.3;
+  job.seconds = 30;
+  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period) << "what a job repeats is alike";
 }
 
 TEST(SpectralDetector, SaysWhyItRefuses) {

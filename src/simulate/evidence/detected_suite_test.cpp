@@ -23,5 +23,15 @@ TEST(DetectedSuite, NoWorkloadIsCountedWronglyAndNearlyAllAreCounted) {
   EXPECT_GE(locked, 80);
 }
 
+TEST(DetectedSuite, JobsWithoutAPeriodAreLeftAlone) {
+  if (const char* source = std::getenv("HYPERMILE_SOURCE_DIR")) {
+    ::setenv("HYPERMILE_DATA", source, 1);
+  }
+  const GpuSheet sheet = *load_gpu_sheet("rtx3080ti");
+  // Seeds that do resemble a pattern for a while.
+  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tsvm"), 20, 1).locked);
+  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tgbm"), 8, 2).locked);
+}
+
 }  // namespace
 }  // namespace hypermile

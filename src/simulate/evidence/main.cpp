@@ -6,6 +6,7 @@
 //   simulate_evidence detected
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ constexpr const char* kCovered[] = {
     "mlp_tiny", "gnn_zinc_gin", "lstm_wikitext",     "bert_base",        "bert_variable_length",
     "vgg16",    "resnet50",     "ai_speech_to_text", "gpt2_accumulated", "gpt2_long_step",
     "tgbm"};
+
+// Not those that the estimator's constants were chosen with.
+constexpr std::uint64_t kSeeds[] = {71, 72, 73, 74};
 
 int fail(const Error& error) {
   fmt::print(stderr, "simulate_evidence: {}\n", error.line());
@@ -39,8 +43,31 @@ Result<CoverageCase> case_of(const char* gpu, const char* workload, TickSource t
   ASSIGN_OR_RETURN(one.workload, load_workload(workload));
   one.ticks = ticks;
   one.windows = 1000;
-  one.seed = 71;  // not the one that the estimator's constants were chosen with
   return one;
+}
+
+// Several runs together: of 1000 Windows alone the share that holds is off by 0.7 % itself.
+struct CoverageOfRuns {
+  Coverage all;
+  std::string each;  // what time's intervals held, run by run
+  bool as_aimed() const {
+    const auto fits = [](const Covered& covered) {
+      return covered.given == 0 || std::abs(covered.share() - 0.95) <= 0.02;
+    };
+    return fits(all.time) && fits(all.energy);
+  }
+};
+
+CoverageOfRuns cover_runs(CoverageCase one) {
+  CoverageOfRuns runs;
+  for (const std::uint64_t seed : kSeeds) {
+    one.seed = seed;
+    const Coverage coverage = cover(one);
+    runs.all.add(coverage);
+    runs.each +=
+        fmt::format("{}{:.1f}", runs.each.empty() ? "" : ", ", 100 * coverage.time.share());
+  }
+  return runs;
 }
 
 int print_coverage(TickSource ticks) {
@@ -51,18 +78,26 @@ int print_coverage(TickSource ticks) {
       "---: |\n");
   int given = 0;
   int holding = 0;
+  std::string outside;
   for (const char* gpu : kGpus) {
     for (const char* workload : kCovered) {
       const auto one = case_of(gpu, workload, ticks);
       if (!one) return fail(one.error());
-      const Coverage coverage = cover(*one);
+      const CoverageOfRuns runs = cover_runs(*one);
+      const Coverage& coverage = runs.all;
+      if (!runs.as_aimed() && ticks != TickSource::kHostAlone) {
+        outside +=
+            fmt::format("\nOutside 93 to 97 %: {} on {}; its time in the single runs: {} %.\n",
+                        workload, gpu, runs.each);
+      }
       given += coverage.time.given + coverage.energy.given;
       holding += coverage.time.holding + coverage.energy.holding;
       fmt::print("| {} | {} | {:.4g} | {} | {} |\n", gpu, workload, coverage.iteration_s * 1e3,
                  cell(coverage.time), cell(coverage.energy));
     }
   }
-  fmt::print("\nAll together: {:.1f} % of {} intervals.\n", 100.0 * holding / given, given);
+  fmt::print("{}\nAll together: {:.1f} % of {} intervals.\n", outside, 100.0 * holding / given,
+             given);
   return 0;
 }
 

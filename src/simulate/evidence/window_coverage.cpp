@@ -163,6 +163,25 @@ void finish(Covered& covered) {
 
 }  // namespace
 
+void Covered::add(const Covered& other) {
+  const double all = given + other.given;
+  if (all == 0) return;
+  const double share_of_other = other.given / all;
+  mean_error += (other.mean_error - mean_error) * share_of_other;
+  true_scatter = std::sqrt((1 - share_of_other) * true_scatter * true_scatter +
+                           share_of_other * other.true_scatter * other.true_scatter);
+  given += other.given;
+  holding += other.holding;
+}
+
+void Coverage::add(const Coverage& other) {
+  iteration_s = other.iteration_s;
+  time.add(other.time);
+  energy.add(other.energy);
+  power.add(other.power);
+  refused += other.refused;
+}
+
 Coverage cover(const CoverageCase& one) {
   Run run(one);
   const std::vector<Window> windows = run.windows();

@@ -40,6 +40,7 @@ struct Covered {
   double mean_error = 0;
   double true_scatter = 0;
   double share() const { return given > 0 ? static_cast<double>(holding) / given : 0; }
+  void add(const Covered& other);
 };
 
 struct Coverage {
@@ -48,6 +49,8 @@ struct Coverage {
   Covered energy;
   Covered power;
   int refused = 0;
+  // Another run of the same.
+  void add(const Coverage& other);
 };
 
 Coverage cover(const CoverageCase& one);

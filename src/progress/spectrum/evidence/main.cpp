@@ -24,8 +24,9 @@ namespace {
 
 constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10.0};
 constexpr int kSeeds = 40;
+constexpr int kNoiseSeeds = 1000;
 constexpr std::uint64_t kFresh =
-    70000;  // seeds from here on: not those that thresholds were chosen with
+    130000;  // seeds from here on: not those that thresholds were chosen with
 constexpr double kTolerance = 0.03;
 
 std::optional<double> gpoeo_answer(const NvmlTrace& trace) {
@@ -126,7 +127,7 @@ void print_noise() {
     int ours = 0;
     int theirs = 0;
     for (const double seconds : {15.0, 30.0, 60.0, 120.0}) {
-      for (int seed = 0; seed < 200; ++seed) {
+      for (int seed = 0; seed < kNoiseSeeds; ++seed) {
         const NvmlTrace noise =
             noise_trace(kind.kind, seconds, kFresh + static_cast<std::uint64_t>(seed));
         ++runs;
