@@ -17,7 +17,8 @@ namespace {
 
 const Command* const kCommands[] = {&kDoctorCommand, &kMonitorCommand,  &kRunCommand,
                                     &kDetectCommand, &kEvaluateCommand, &kSimulateCommand,
-                                    &kDemoCommand,   &kLeasesCommand,   &kResetCommand};
+                                    &kLearnCommand,  &kPredictCommand,  &kDemoCommand,
+                                    &kLeasesCommand, &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

@@ -53,7 +53,9 @@ extern const Command kRunCommand;
 extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kLearnCommand;
 extern const Command kLeasesCommand;
+extern const Command kPredictCommand;
 extern const Command kResetCommand;
 extern const Command kSimulateCommand;
 

@@ -14,7 +14,8 @@ namespace {
 using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
-    {"json", kFlag, "", "false", "doctor monitor run detect demo evaluate simulate leases reset",
+    {"json", kFlag, "", "false",
+     "doctor monitor run detect demo evaluate learn predict simulate leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor run simulate reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
@@ -53,20 +54,26 @@ constexpr OptionSpec kTable[] = {
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run demo simulate",
      "append what happens to this event log"},
-    {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
+    {"seed", kInteger, "N", "1", "monitor demo evaluate learn simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate", "policies to judge, or 'all'"},
-    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate",
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
-    {"objective", kText, "O", "energy", "evaluate simulate",
+    {"objective", kText, "O", "energy", "evaluate predict simulate",
      "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
-    {"host-watts", kNumber, "W", "0", "evaluate simulate",
+    {"host-watts", kNumber, "W", "0", "evaluate predict simulate",
      "what the rest of the node draws while the job runs"},
-    {"power-budget", kNumber, "W", "", "evaluate simulate",
+    {"power-budget", kNumber, "W", "", "evaluate predict simulate",
      "mean power the kept Setting may not exceed"},
     {"iterations", kInteger, "N", "5000", "evaluate simulate",
      "length of the job; without it simulate takes the workload's own"},
     {"effects", kNumber, "X", "1", "simulate",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
+    {"out", kText, "MODEL", "", "learn", "write the trained model to this file"},
+    {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
+     "gradient-boosted trees, a linear form of few features, or the mean of both"},
+    {"model", kText, "MODEL", "", "predict", "the model to ask, as learn has written it"},
+    {"check", kText, "F.csv", "", "predict",
+     "compare with what this sweep has measured, rows at 0.6 of the default SM clock or more"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's time"},
     {"power-noise", kFraction, "X", "1%", "evaluate",
@@ -75,8 +82,9 @@ constexpr OptionSpec kTable[] = {
     {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
-    {"knobs", kList, "sm,mem,limit", "", "evaluate simulate",
-     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate)"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate predict simulate",
+     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate), sm "
+     "(predict)"},
 };
 
 Error bad_value(const OptionSpec& spec, const Error& error) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/model.h"
+
+#include <algorithm>
+
+namespace hypermile {
+namespace {
+
+// Beyond this a lever is a slip; nothing was ever measured there.
+constexpr double kLargestLever = 10;
+
+double clock_lever(double ratio, Target target) {
+  if (!(ratio > 0)) return 0;
+  return std::clamp(target == Target::kTime ? 1 / ratio - 1 : 1 - ratio, 0.0, kLargestLever);
+}
+
+}  // namespace
+
+std::string_view to_string(Target target) {
+  return target == Target::kTime ? "time" : "energy";
+}
+
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kBoosted:
+      return "boosted";
+    case ModelKind::kAnalytic:
+      return "analytic";
+    case ModelKind::kJoined:
+      return "joined";
+  }
+  return "boosted";
+}
+
+std::optional<ModelKind> model_kind_from(std::string_view name) {
+  for (const ModelKind kind : kModelKinds) {
+    if (to_string(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+double lever(Knob knob, Target target, const RelativeSetting& at) {
+  switch (knob) {
+    case Knob::kSmClock:
+      return clock_lever(at.sm, target);
+    case Knob::kMemoryClock:
+      return clock_lever(at.memory, target);
+    case Knob::kPowerLimit:
+      if (!at.limit || !(*at.limit > 0)) return 0;
+      return std::clamp(kLimitTop / *at.limit - 1, 0.0, kLargestLever);
+  }
+  return 0;
+}
+
+double Member::value(const Inputs& inputs, double at_lever) const {
+  double sum = 0;
+  double parts = 0;
+  if (forest) {
+    sum += forest->value(inputs);
+    parts += 1;
+  }
+  if (ridge) {
+    sum += ridge->value(inputs, at_lever);
+    parts += 1;
+  }
+  return parts > 0 ? sum / parts : 0;
+}
+
+const Relation* Model::find(Knob knob, Target target) const {
+  const auto found = std::ranges::find_if(relations, [&](const Relation& relation) {
+    return relation.knob == knob && relation.target == target;
+  });
+  return found == relations.end() ? nullptr : &*found;
+}
+
+}  // namespace hypermile
