@@ -52,7 +52,8 @@ std::vector<Contender> contenders() {
       {"nearest job",
        [](std::vector<Example> examples) -> Result<std::unique_ptr<Predictor>> {
          return std::unique_ptr<Predictor>(std::make_unique<NearestPredictor>(std::move(examples)));
-       }},
+       },
+       false},
       {"boosted", model_maker(ModelKind::kBoosted)},
       {"analytic", model_maker(ModelKind::kAnalytic)},
       {"joined", model_maker(ModelKind::kJoined)}};

@@ -50,6 +50,7 @@ struct Relation {
   Knob knob = Knob::kSmClock;
   Target target = Target::kTime;
   std::vector<Member> members;  // member k has not seen part k; none: no job moved the knob
+  std::vector<Member> whole;    // have seen every job: what is answered is their mean
 };
 
 // Half the width of a 90 % interval is scale × (a floor and what members disagree about).

@@ -70,17 +70,22 @@ Ridge ridge_from(const Json& json) {
   return ridge;
 }
 
-Json to_json(const Relation& relation) {
-  Json members = Json::array();
-  for (const Member& member : relation.members) {
+Json to_json(const std::vector<Member>& members) {
+  Json out = Json::array();
+  for (const Member& member : members) {
     Json one = Json::object();
     if (member.forest) one["forest"] = to_json(*member.forest);
     if (member.ridge) one["ridge"] = to_json(*member.ridge);
-    members.push_back(std::move(one));
+    out.push_back(std::move(one));
   }
+  return out;
+}
+
+Json to_json(const Relation& relation) {
   return {{"knob", to_string(relation.knob)},
           {"target", to_string(relation.target)},
-          {"members", std::move(members)}};
+          {"members", to_json(relation.members)},
+          {"whole", to_json(relation.whole)}};
 }
 
 // Throws what nlohmann throws for a missing or wrong field; parse_model() catches it.
@@ -91,17 +96,24 @@ Knob knob_from(const Json& json) {
   return json.at("unknown knob").get<Knob>();
 }
 
-Result<Relation> relation_from(const Json& json) {
-  Relation relation;
-  relation.knob = knob_from(json.at("knob"));
-  relation.target = json.at("target") == "time" ? Target::kTime : Target::kEnergy;
-  for (const Json& one : json.at("members")) {
-    Member& member = relation.members.emplace_back();
+Result<std::vector<Member>> members_from(const Json& json) {
+  std::vector<Member> members;
+  for (const Json& one : json) {
+    Member& member = members.emplace_back();
     if (one.contains("forest")) member.forest = forest_from(one.at("forest"));
     if (one.contains("ridge")) member.ridge = ridge_from(one.at("ridge"));
     if (member.forest) RETURN_IF_ERROR(check(*member.forest));
     if (member.ridge) RETURN_IF_ERROR(check(*member.ridge));
   }
+  return members;
+}
+
+Result<Relation> relation_from(const Json& json) {
+  Relation relation;
+  relation.knob = knob_from(json.at("knob"));
+  relation.target = json.at("target") == "time" ? Target::kTime : Target::kEnergy;
+  ASSIGN_OR_RETURN(relation.members, members_from(json.at("members")));
+  ASSIGN_OR_RETURN(relation.whole, members_from(json.at("whole")));
   return relation;
 }
 

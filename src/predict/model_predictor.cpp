@@ -40,7 +40,11 @@ Value value_of(const Relation& relation, const Inputs& inputs, double at_lever,
   }
   if (n == 0) return {};
   const double mean = sum / n;
-  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean))};
+  const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
+  if (relation.whole.empty()) return {mean, spread};
+  double answer = 0;
+  for (const Member& one : relation.whole) answer += one.value(inputs, at_lever);
+  return {answer / static_cast<double>(relation.whole.size()), spread};
 }
 
 // One relation along its own knob, everything else as in `at`.

@@ -105,15 +105,18 @@ Result<std::vector<std::optional<Member>>> fit_all(const std::vector<Task>& task
   return members;
 }
 
-// A model whose member k was trained on the examples that `taken(k, i)` accepts.
+// A model whose member k was trained on the examples that `taken(k, i)` accepts, with `whole` more
+// that were trained on all.
 Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions& options,
-                        std::size_t members,
+                        std::size_t members, std::size_t whole,
                         const std::function<bool(std::size_t, std::size_t)>& taken) {
   std::vector<Task> tasks;
   for (const Knob knob : kAllKnobs) {
     for (const Target target : kTargets) {
-      for (std::size_t k = 0; k < members; ++k) {
-        tasks.push_back({knob, target, k, [&taken, k](std::size_t i) { return taken(k, i); }});
+      for (std::size_t k = 0; k < members + whole; ++k) {
+        tasks.push_back({knob, target, k, [&taken, k, members](std::size_t i) {
+                           return k >= members || taken(k, i);
+                         }});
       }
     }
   }
@@ -121,8 +124,13 @@ Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions
   Model model;
   model.kind = options.kind;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].member == 0) model.relations.push_back({tasks[i].knob, tasks[i].target, {}});
-    model.relations.back().members.push_back(std::move(fitted[i]).value_or(Member()));
+    if (tasks[i].member == 0) model.relations.push_back({tasks[i].knob, tasks[i].target, {}, {}});
+    Relation& relation = model.relations.back();
+    if (tasks[i].member < members) {
+      relation.members.push_back(std::move(fitted[i]).value_or(Member()));
+    } else if (fitted[i]) {
+      relation.whole.push_back(std::move(*fitted[i]));
+    }
   }
   for (Relation& relation : model.relations) {
     if (std::ranges::all_of(relation.members, &Member::empty)) relation.members.clear();
@@ -164,7 +172,7 @@ Result<void> calibrate_new_cards(std::span<const Example> examples, const Traini
   Residuals residuals;
   const auto& cards = model.cards;
   ASSIGN_OR_RETURN(const Model without,
-                   fit_model(examples, options, cards.size(), [&](std::size_t k, std::size_t i) {
+                   fit_model(examples, options, cards.size(), 0, [&](std::size_t k, std::size_t i) {
                      return examples[i].key.gpu != cards[k];
                    }));
   for (const Example& example : examples) {
@@ -203,7 +211,7 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
   const std::vector<std::size_t> part = deal(examples, members);
   ASSIGN_OR_RETURN(Model model,
-                   fit_model(examples, options, members,
+                   fit_model(examples, options, members, options.whole,
                              [&](std::size_t k, std::size_t i) { return part[i] != k; }));
   model.cards.assign(cards.begin(), cards.end());
   model.mean = mean_curve(examples);

@@ -16,7 +16,8 @@ namespace hypermile {
 
 struct TrainingOptions {
   ModelKind kind = ModelKind::kBoosted;
-  std::size_t members = 5;
+  std::size_t members = 5;  // each without one part of the workloads
+  std::size_t whole = 2;    // with all of them
   BoostingOptions boosting;
   unsigned threads = 0;     // 0: one per core
   bool leave_cards = true;  // find out how it does on a new card; needs one training more per card
