@@ -4,6 +4,7 @@
 // workloads and cards that were left out. Bad rows are told and left out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 

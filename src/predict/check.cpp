@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/check.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "predict/calibration.h"
