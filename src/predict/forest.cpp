@@ -6,17 +6,26 @@
 namespace hypermile {
 
 double Forest::value(const Inputs& inputs) const {
-  double sum = base;
-  for (const Tree& tree : trees) {
-    const TreeNode* node = tree.data();
-    while (node->input >= 0) {
-      const float x = inputs[static_cast<std::size_t>(node->input)];
-      const bool left = std::isnan(x) ? node->missing_left : x < node->split;
-      node = &tree[static_cast<std::size_t>(node->left + (left ? 0 : 1))];
-    }
-    sum += static_cast<double>(node->split);
-  }
+  double sum = 0;
+  add_values({&inputs, 1}, {&sum, 1});
   return sum;
+}
+
+void Forest::add_values(std::span<const Inputs> rows, std::span<double> sums) const {
+  for (std::size_t row = 0; row < rows.size(); ++row) sums[row] += base;
+  for (const Tree& tree : trees) {
+    const TreeNode* const nodes = tree.data();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const TreeNode* node = nodes;
+      while (node->input >= 0) {
+        const float x = rows[row][static_cast<std::size_t>(node->input)];
+        // A missing input is NaN, which is never less.
+        const bool left = x < node->split || (node->missing_left && std::isnan(x));
+        node = nodes + node->left + (left ? 0 : 1);
+      }
+      sums[row] += static_cast<double>(node->split);
+    }
+  }
 }
 
 Result<void> check(const Forest& forest) {

@@ -52,18 +52,16 @@ double lever(Knob knob, Target target, const RelativeSetting& at) {
   return 0;
 }
 
-double Member::value(const Inputs& inputs, double at_lever) const {
-  double sum = 0;
-  double parts = 0;
-  if (forest) {
-    sum += forest->value(inputs);
-    parts += 1;
+std::vector<double> Member::values(std::span<const Inputs> rows,
+                                   std::span<const double> levers) const {
+  std::vector<double> out(rows.size(), 0.0);
+  if (forest) forest->add_values(rows, out);
+  if (!ridge) return out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out[i] += ridge->value(rows[i], levers[i]);
+    if (forest) out[i] /= 2;
   }
-  if (ridge) {
-    sum += ridge->value(inputs, at_lever);
-    parts += 1;
-  }
-  return parts > 0 ? sum / parts : 0;
+  return out;
 }
 
 const Relation* Model::find(Knob knob, Target target) const {

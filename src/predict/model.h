@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ struct Member {
 
   // No job that it was trained on moved the knob: it has nothing to say.
   bool empty() const { return !forest && !ridge; }
-  double value(const Inputs& inputs, double at_lever) const;
+  // One value for each row and its lever.
+  std::vector<double> values(std::span<const Inputs> rows, std::span<const double> levers) const;
 };
 
 struct Relation {

@@ -18,33 +18,44 @@ struct Effect {
   double doubt = 0;
 };
 
-struct Value {
-  double mean = 0;
-  double spread = 0;  // standard deviation between members
+using Knots = std::array<double, kCurveKnots.size()>;
+
+// The mean of what several members say at each knot, and their standard deviation.
+struct Consensus {
+  Knots mean = {};
+  Knots spread = {};
 };
 
-Value value_of(const Relation& relation, const Inputs& inputs, double at_lever,
-               std::optional<std::size_t> member) {
-  if (member) {
-    return {relation.members[*member % relation.members.size()].value(inputs, at_lever), 0};
-  }
+Consensus consensus(std::span<const Member> members, std::span<const Inputs> rows,
+                    std::span<const double> levers) {
+  Consensus out;
+  Knots squares = {};
   double n = 0;
-  double sum = 0;
-  double squares = 0;
-  for (const Member& one : relation.members) {
-    if (one.empty()) continue;
+  for (const Member& member : members) {
+    if (member.empty()) continue;
     n += 1;
-    const double v = one.value(inputs, at_lever);
-    sum += v;
-    squares += v * v;
+    const std::vector<double> values = member.values(rows, levers);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out.mean[i] += values[i];
+      squares[i] += values[i] * values[i];
+    }
   }
-  if (n == 0) return {};
-  const double mean = sum / n;
-  const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
-  if (relation.whole.empty()) return {mean, spread};
-  double answer = 0;
-  for (const Member& one : relation.whole) answer += one.value(inputs, at_lever);
-  return {answer / static_cast<double>(relation.whole.size()), spread};
+  if (n == 0) return out;
+  for (std::size_t i = 0; i < out.mean.size(); ++i) {
+    out.mean[i] /= n;
+    out.spread[i] = std::sqrt(std::max(0.0, squares[i] / n - out.mean[i] * out.mean[i]));
+  }
+  return out;
+}
+
+Consensus ask(const Relation& relation, std::span<const Inputs> rows,
+              std::span<const double> levers, std::optional<std::size_t> member) {
+  if (member) {
+    return consensus({&relation.members[*member % relation.members.size()], 1}, rows, levers);
+  }
+  Consensus out = consensus(relation.members, rows, levers);
+  if (!relation.whole.empty()) out.mean = consensus(relation.whole, rows, levers).mean;
+  return out;
 }
 
 // One relation along its own knob, everything else as in `at`.
@@ -53,19 +64,24 @@ class EffectCurve {
   EffectCurve(const Relation& relation, Inputs& inputs, const RelativeSetting& at,
               std::optional<std::size_t> member)
       : relation_(relation) {
-    double highest = 1;
-    for (std::size_t i = 0; i < kCurveKnots.size(); ++i) {
+    std::array<Inputs, kCurveKnots.size()> rows;
+    Knots levers;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       const RelativeSetting here = moved(at, kCurveKnots[i]);
       move_to(inputs, here);
-      const double x = lever(relation.knob, relation.target, here);
-      const Value v = value_of(relation, inputs, x, member);
-      double ratio = std::max(kLeastRatio, 1 + v.mean * x);
+      rows[i] = inputs;
+      levers[i] = lever(relation.knob, relation.target, here);
+    }
+    const Consensus said = ask(relation, rows, levers, member);
+    spread_ = said.spread;
+    double highest = 1;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      double ratio = std::max(kLeastRatio, 1 + said.mean[i] * levers[i]);
       if (relation.target == Target::kTime) {
         highest = std::max(highest, ratio);
         ratio = highest;
       }
-      value_[i] = x > 0 ? (ratio - 1) / x : 0;
-      spread_[i] = v.spread;
+      value_[i] = levers[i] > 0 ? (ratio - 1) / levers[i] : 0;
     }
   }
 
@@ -84,7 +100,7 @@ class EffectCurve {
     if (relation_.knob == Knob::kPowerLimit) at.limit = kLimitTop * ratio;
     return at;
   }
-  static double between(const std::array<double, kCurveKnots.size()>& values, double ratio) {
+  static double between(const Knots& values, double ratio) {
     if (ratio >= kCurveKnots[0]) return values.front();
     for (std::size_t i = 1; i < kCurveKnots.size(); ++i) {
       if (ratio < kCurveKnots[i]) continue;
@@ -95,8 +111,8 @@ class EffectCurve {
   }
 
   const Relation& relation_;
-  std::array<double, kCurveKnots.size()> value_ = {};
-  std::array<double, kCurveKnots.size()> spread_ = {};
+  Knots value_ = {};
+  Knots spread_ = {};
 };
 
 // All Settings under one target. Curves are made once for each memory clock.
