@@ -15,10 +15,10 @@
 namespace hypermile {
 namespace {
 
-const Command* const kCommands[] = {&kDoctorCommand,   &kMonitorCommand, &kRunCommand,
-                                    &kAttachCommand,   &kDetectCommand,  &kEvaluateCommand,
-                                    &kSimulateCommand, &kPlanCommand,    &kDemoCommand,
-                                    &kLeasesCommand,   &kResetCommand};
+const Command* const kCommands[] = {
+    &kDoctorCommand,   &kMonitorCommand,  &kRunCommand,   &kAttachCommand,  &kDetectCommand,
+    &kEvaluateCommand, &kSimulateCommand, &kLearnCommand, &kPredictCommand, &kPlanCommand,
+    &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

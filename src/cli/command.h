@@ -54,8 +54,10 @@ extern const Command kAttachCommand;
 extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kLearnCommand;
 extern const Command kLeasesCommand;
 extern const Command kPlanCommand;
+extern const Command kPredictCommand;
 extern const Command kResetCommand;
 extern const Command kSimulateCommand;
 

@@ -16,7 +16,7 @@ using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
-     "doctor monitor run attach detect demo evaluate simulate plan leases reset",
+     "doctor monitor run attach detect demo evaluate learn predict simulate plan leases reset",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor run attach simulate plan reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
@@ -72,12 +72,12 @@ constexpr OptionSpec kTable[] = {
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach demo simulate",
      "append what happens to this event log"},
-    {"seed", kInteger, "N", "1", "monitor demo evaluate simulate", "seed of all randomness"},
+    {"seed", kInteger, "N", "1", "monitor demo evaluate learn simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
      "policies to judge, or 'all'; the one to follow (run, attach)"},
-    {"max-slowdown", kSlowdown, "S", "5%", "evaluate simulate plan run attach",
+    {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate plan run attach",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
-    {"objective", kText, "O", "energy", "evaluate simulate run attach",
+    {"objective", kText, "O", "energy", "evaluate predict simulate run attach",
      "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
     {"batch", kInteger, "N", "", "plan",
      "examples an iteration; without it 1, or what the network's file says"},
@@ -99,14 +99,20 @@ constexpr OptionSpec kTable[] = {
     {"layers", kFlag, "", "false", "plan", "show every layer, not only the longest"},
     {"page", kText, "F.html", "", "plan",
      "write roofline, timeline and time against energy to this page"},
-    {"host-watts", kNumber, "W", "0", "evaluate simulate run attach",
+    {"host-watts", kNumber, "W", "0", "evaluate predict simulate run attach",
      "what the rest of the node draws while the job runs"},
-    {"power-budget", kNumber, "W", "", "evaluate simulate run attach",
+    {"power-budget", kNumber, "W", "", "evaluate predict simulate run attach",
      "mean power the kept Setting may not exceed"},
     {"iterations", kInteger, "N", "5000", "evaluate simulate run attach",
      "length of the job; without it simulate takes the workload's own, and run and attach guess"},
     {"effects", kNumber, "X", "1", "simulate",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
+    {"out", kText, "MODEL", "", "learn", "write the trained model to this file"},
+    {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
+     "gradient-boosted trees, a linear form of few features, or the mean of both"},
+    {"model", kText, "MODEL", "", "predict", "the model to ask, as learn has written it"},
+    {"check", kText, "F.csv", "", "predict",
+     "compare with what this sweep has measured, rows at 0.6 of the default SM clock or more"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of one window's time"},
     {"power-noise", kFraction, "X", "1%", "evaluate",
@@ -117,9 +123,9 @@ constexpr OptionSpec kTable[] = {
      "it)"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
-    {"knobs", kList, "sm,mem,limit", "", "evaluate simulate run attach",
-     "knobs that may move; without it all that the sweep moved (evaluate), sm,mem (simulate, run, "
-     "attach)"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate predict simulate run attach",
+     "knobs that may move; without it all that the sweep moved (evaluate), sm (predict), sm,mem "
+     "(simulate, run, attach)"},
 };
 
 Error bad_value(const OptionSpec& spec, const Error& error) {

@@ -107,7 +107,36 @@ class RowReader {
       return reader_.error(fmt::format("is_default: expected 0 or 1, found '{}'", flag));
     }
     row.is_default = flag == "1";
+    row.line = reader_.line();
     return row;
+  }
+
+  // With time and power; nullopt, and counted, where one of them is empty.
+  Result<std::optional<SweepRow>> measured_row(SweepFile& file) const {
+    ASSIGN_OR_RETURN(SweepRow measured, row());
+    ASSIGN_OR_RETURN(const auto time, positive(columns_.time, false));
+    ASSIGN_OR_RETURN(const auto power, positive(columns_.power, false));
+    if (!time || !power) {
+      ++(time ? file.rows_without_power : file.rows_without_time);
+      return std::optional<SweepRow>();
+    }
+    measured.time = Seconds(*time);
+    measured.power = Watts(*power);
+    return std::optional(std::move(measured));
+  }
+
+  // A wanted number that is none is told and left out; the row is still good.
+  std::optional<double> number(std::optional<std::size_t> at,
+                               std::vector<std::string>& problems) const {
+    if (!at || cells_[*at].empty()) return std::nullopt;
+    const Result<double> value = parse_number(cells_[*at]);
+    if (value) return *value;
+    problems.push_back(reader_
+                           .error(fmt::format("{}: expected a number, found '{}'; the row is used "
+                                              "without it",
+                                              reader_.header()[*at], cells_[*at]))
+                           .line());
+    return std::nullopt;
   }
 
  private:
@@ -125,36 +154,38 @@ std::string to_string(const JobKey& key) {
   return out;
 }
 
-Result<SweepFile> read_sweep(std::istream& in, const std::string& name) {
+Result<SweepFile> read_sweep(std::istream& in, const std::string& name,
+                             const SweepReading& reading) {
   ASSIGN_OR_RETURN(CsvReader reader, CsvReader::open(in, name));
   ASSIGN_OR_RETURN(const Columns columns, find_columns(reader));
+  std::vector<std::optional<std::size_t>> wanted;
+  for (const std::string& column : reading.numbers) wanted.push_back(reader.column(column));
   SweepFile file;
   file.path = name;
   while (true) {
-    ASSIGN_OR_RETURN(const auto cells, reader.next());
-    if (!cells) return file;
-    const RowReader from(reader, columns, *cells);
-    ASSIGN_OR_RETURN(SweepRow row, from.row());
-    ASSIGN_OR_RETURN(const auto time, from.positive(columns.time, false));
-    ASSIGN_OR_RETURN(const auto power, from.positive(columns.power, false));
-    if (!time) {
-      ++file.rows_without_time;
-    } else if (!power) {
-      ++file.rows_without_power;
-    } else {
-      row.time = Seconds(*time);
-      row.power = Watts(*power);
-      file.rows.push_back(std::move(row));
+    const auto cells = reader.next();
+    if (!cells && !reading.tolerant) return cells.error();
+    if (!cells) {
+      file.problems.push_back(cells.error().line() + "; the row is left out");
+      continue;
     }
+    if (!*cells) return file;
+    const RowReader from(reader, columns, **cells);
+    Result<std::optional<SweepRow>> row = from.measured_row(file);
+    if (!row && !reading.tolerant) return row.error();
+    if (!row) file.problems.push_back(row.error().line() + "; the row is left out");
+    if (!row || !*row) continue;
+    for (const auto& at : wanted) (*row)->numbers.push_back(from.number(at, file.problems));
+    file.rows.push_back(std::move(**row));
   }
 }
 
-Result<SweepFile> read_sweep(const std::string& path) {
+Result<SweepFile> read_sweep(const std::string& path, const SweepReading& reading) {
   std::ifstream in(path);
   if (!in) {
     return Error{ErrorCode::kNotFound, path + ": cannot be read", "check the path of the sweep"};
   }
-  return read_sweep(in, path);
+  return read_sweep(in, path, reading);
 }
 
 }  // namespace hypermile

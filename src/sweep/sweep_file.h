@@ -37,6 +37,16 @@ struct SweepRow {
   Seconds time;  // per iteration, epoch or run: only ratios inside a curve mean anything
   Watts power;
   bool is_default = false;
+  std::size_t line = 0;
+  // The cells of SweepReading::numbers, in that order; nullopt where absent, empty or no number.
+  std::vector<std::optional<double>> numbers = {};
+};
+
+struct SweepReading {
+  // A row that is broken is left out and told in SweepFile::problems; else it is an error.
+  bool tolerant = false;
+  // Further columns whose numbers are wanted; a file need not have them.
+  std::vector<std::string> numbers = {};
 };
 
 struct SweepFile {
@@ -45,11 +55,13 @@ struct SweepFile {
   // Rows that could not be used, by reason; nothing is dropped without being counted.
   std::size_t rows_without_time = 0;
   std::size_t rows_without_power = 0;
+  std::vector<std::string> problems = {};  // of a tolerant reading: file, line, what was expected
 };
 
 // kNotFound if it cannot be opened; kParse with file and line for a missing column or a cell that
 // is not a number (time and power must be above zero).
-Result<SweepFile> read_sweep(const std::string& path);
-Result<SweepFile> read_sweep(std::istream& in, const std::string& name);
+Result<SweepFile> read_sweep(const std::string& path, const SweepReading& reading = {});
+Result<SweepFile> read_sweep(std::istream& in, const std::string& name,
+                             const SweepReading& reading = {});
 
 }  // namespace hypermile

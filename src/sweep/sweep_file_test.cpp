@@ -76,5 +76,33 @@ TEST(ReadSweep, SaysWhenTheFileIsNotThere) {
   EXPECT_EQ(read_sweep("/nonexistent/s.csv").error().code, ErrorCode::kNotFound);
 }
 
+TEST(ReadSweep, ToldToBeTolerantTellsBrokenRowsAndGoesOn) {
+  std::istringstream in(
+      "gpu,workload,time_s,power_w,is_default\ng,w,1,50,1\ng,w,fast,50,0\ng,w\ng,w,2,40,0\n");
+
+  const auto file = read_sweep(in, "s.csv", {true, {}});
+
+  ASSERT_TRUE(file.ok()) << file.error().line();
+  EXPECT_EQ(file->rows.size(), 2U);
+  EXPECT_EQ(file->rows[1].line, 5U);
+  ASSERT_EQ(file->problems.size(), 2U);
+  EXPECT_EQ(file->problems[0],
+            "s.csv:3: time_s: expected a number above zero, found 'fast'; the row is left out");
+  EXPECT_TRUE(file->problems[1].starts_with("s.csv:4: expected 5 cells"));
+}
+
+TEST(ReadSweep, ReadsFurtherNumbersWhereTheFileHasThem) {
+  std::istringstream in(
+      "gpu,workload,time_s,power_w,is_default,a,b\ng,w,1,50,1,0.5,\ng,w,2,40,0,x,3\n");
+
+  const auto file = read_sweep(in, "s.csv", {false, {"a", "b", "absent"}});
+
+  ASSERT_TRUE(file.ok()) << file.error().line();
+  using Numbers = std::vector<std::optional<double>>;
+  EXPECT_EQ(file->rows[0].numbers, (Numbers{0.5, std::nullopt, std::nullopt}));
+  EXPECT_EQ(file->rows[1].numbers, (Numbers{std::nullopt, 3, std::nullopt}));
+  EXPECT_EQ(file->problems.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hypermile

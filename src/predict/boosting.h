@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trains gradient-boosted trees with XGBoost. The only file that knows the library: everything else
+// works with the Forest that comes out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "predict/forest.h"
+
+namespace hypermile {
+
+struct BoostingRows {
+  std::vector<Inputs> inputs;
+  std::vector<float> targets;
+  std::vector<float> weights;
+};
+
+struct BoostingOptions {
+  int rounds = 120;
+  int depth = 3;
+  double rate = 0.1;
+  double rows = 0.7;     // share of the rows that a tree sees
+  double columns = 0.7;  // share of the inputs
+  std::uint64_t seed = 1;
+};
+
+// The same rows and options give the same trees. kUsage without rows, kInternal with XGBoost's own
+// words where it refuses.
+Result<Forest> boost(const BoostingRows& rows, const BoostingOptions& options);
+
+}  // namespace hypermile

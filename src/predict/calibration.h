@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Honest bounds: errors on jobs that were not seen, measured in units of the model's own doubt.
+// Their 90 % quantile is what doubts are multiplied by. Every workload counts alike, whatever its
+// inputs and rows, and the quantile is taken a little farther out the fewer they are, as conformal
+// prediction asks: the next workload is one more of the same kind, not one of these.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "predict/model.h"
+#include "predict/model_predictor.h"
+
+namespace hypermile {
+
+// Rows below this share of the default's SM clock are learnt from but not scored.
+inline constexpr double kScoredFrom = 0.6;
+
+class Residuals {
+ public:
+  // `estimates` were made without knowing `example`, one for each of its points.
+  void add(const Example& example, std::span<const RawEstimate> estimates);
+
+  double time_scale() const { return quantile(time_); }
+  double energy_scale() const { return quantile(energy_); }
+  // With bounds at these scales.
+  Scores scores(double time_scale, double energy_scale) const;
+
+ private:
+  // Errors over doubts, by workload.
+  using Groups = std::map<std::string, std::vector<double>>;
+  static double quantile(const Groups& groups);
+
+  Groups time_;
+  Groups energy_;
+  std::size_t rows_ = 0;
+  double time_sum_ = 0;
+  double energy_sum_ = 0;
+};
+
+}  // namespace hypermile

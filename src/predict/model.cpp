@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/model.h"
+
+#include <algorithm>
+
+namespace hypermile {
+namespace {
+
+// Beyond this a lever is a slip; nothing was ever measured there.
+constexpr double kLargestLever = 10;
+
+double clock_lever(double ratio, Target target) {
+  if (!(ratio > 0)) return 0;
+  return std::clamp(target == Target::kTime ? 1 / ratio - 1 : 1 - ratio, 0.0, kLargestLever);
+}
+
+}  // namespace
+
+std::string_view to_string(Target target) {
+  return target == Target::kTime ? "time" : "energy";
+}
+
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kBoosted:
+      return "boosted";
+    case ModelKind::kAnalytic:
+      return "analytic";
+    case ModelKind::kJoined:
+      return "joined";
+  }
+  return "boosted";
+}
+
+std::optional<ModelKind> model_kind_from(std::string_view name) {
+  for (const ModelKind kind : kModelKinds) {
+    if (to_string(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+double lever(Knob knob, Target target, const RelativeSetting& at) {
+  switch (knob) {
+    case Knob::kSmClock:
+      return clock_lever(at.sm, target);
+    case Knob::kMemoryClock:
+      return clock_lever(at.memory, target);
+    case Knob::kPowerLimit:
+      if (!at.limit || !(*at.limit > 0)) return 0;
+      return std::clamp(kLimitTop / *at.limit - 1, 0.0, kLargestLever);
+  }
+  return 0;
+}
+
+std::vector<double> Member::values(std::span<const Inputs> rows,
+                                   std::span<const double> levers) const {
+  std::vector<double> out(rows.size(), 0.0);
+  if (forest) forest->add_values(rows, out);
+  if (!ridge) return out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out[i] += ridge->value(rows[i], levers[i]);
+    if (forest) out[i] /= 2;
+  }
+  return out;
+}
+
+const Relation* Model::find(Knob knob, Target target) const {
+  const auto found = std::ranges::find_if(relations, [&](const Relation& relation) {
+    return relation.knob == knob && relation.target == target;
+  });
+  return found == relations.end() ? nullptr : &*found;
+}
+
+}  // namespace hypermile

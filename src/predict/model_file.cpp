@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/model_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace hypermile {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::string_view kFormat = "hypermile-model";
+
+// As short as reads back to the same float.
+double shortest(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+Json to_json(const Forest& forest) {
+  Json trees = Json::array();
+  for (const Tree& tree : forest.trees) {
+    Json nodes = Json::array();
+    for (const TreeNode& node : tree) {
+      if (node.input < 0) {
+        nodes.push_back({shortest(node.split)});
+      } else {
+        nodes.push_back({node.input, shortest(node.split), node.left, node.missing_left ? 1 : 0});
+      }
+    }
+    trees.push_back(std::move(nodes));
+  }
+  return {{"base", forest.base}, {"trees", std::move(trees)}};
+}
+
+Forest forest_from(const Json& json) {
+  Forest forest;
+  forest.base = json.at("base").get<double>();
+  for (const Json& nodes : json.at("trees")) {
+    Tree& tree = forest.trees.emplace_back();
+    for (const Json& node : nodes) {
+      TreeNode& out = tree.emplace_back();
+      if (node.size() == 1) {
+        out.split = node.at(0).get<float>();
+        continue;
+      }
+      out.input = node.at(0).get<std::int32_t>();
+      out.split = node.at(1).get<float>();
+      out.left = node.at(2).get<std::int32_t>();
+      out.missing_left = node.at(3).get<int>() != 0;
+    }
+  }
+  return forest;
+}
+
+Json to_json(const Ridge& ridge) {
+  return {
+      {"mean", ridge.mean}, {"scale", ridge.scale}, {"level", ridge.level}, {"bend", ridge.bend}};
+}
+
+Ridge ridge_from(const Json& json) {
+  Ridge ridge;
+  json.at("mean").get_to(ridge.mean);
+  json.at("scale").get_to(ridge.scale);
+  json.at("level").get_to(ridge.level);
+  json.at("bend").get_to(ridge.bend);
+  return ridge;
+}
+
+Json to_json(const std::vector<Member>& members) {
+  Json out = Json::array();
+  for (const Member& member : members) {
+    Json one = Json::object();
+    if (member.forest) one["forest"] = to_json(*member.forest);
+    if (member.ridge) one["ridge"] = to_json(*member.ridge);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json to_json(const Relation& relation) {
+  return {{"knob", to_string(relation.knob)},
+          {"target", to_string(relation.target)},
+          {"members", to_json(relation.members)},
+          {"whole", to_json(relation.whole)}};
+}
+
+// Throws what nlohmann throws for a missing or wrong field; parse_model() catches it.
+Knob knob_from(const Json& json) {
+  for (const Knob knob : kAllKnobs) {
+    if (json.get<std::string>() == to_string(knob)) return knob;
+  }
+  return json.at("unknown knob").get<Knob>();
+}
+
+Result<std::vector<Member>> members_from(const Json& json) {
+  std::vector<Member> members;
+  for (const Json& one : json) {
+    Member& member = members.emplace_back();
+    if (one.contains("forest")) member.forest = forest_from(one.at("forest"));
+    if (one.contains("ridge")) member.ridge = ridge_from(one.at("ridge"));
+    if (member.forest) RETURN_IF_ERROR(check(*member.forest));
+    if (member.ridge) RETURN_IF_ERROR(check(*member.ridge));
+  }
+  return members;
+}
+
+Result<Relation> relation_from(const Json& json) {
+  Relation relation;
+  relation.knob = knob_from(json.at("knob"));
+  relation.target = json.at("target") == "time" ? Target::kTime : Target::kEnergy;
+  ASSIGN_OR_RETURN(relation.members, members_from(json.at("members")));
+  ASSIGN_OR_RETURN(relation.whole, members_from(json.at("whole")));
+  return relation;
+}
+
+Json to_json(const Scores& scores) {
+  return {{"rows", scores.rows},
+          {"time_mae", scores.time_mae},
+          {"energy_mae", scores.energy_mae},
+          {"coverage90", scores.coverage90}};
+}
+
+Scores scores_from(const Json& json) {
+  return {json.at("rows").get<std::size_t>(), json.at("time_mae").get<double>(),
+          json.at("energy_mae").get<double>(), json.at("coverage90").get<double>()};
+}
+
+Json to_json(const Calibration& c) {
+  return {{"time", c.time_scale},
+          {"energy", c.energy_scale},
+          {"new_card_time", c.new_card_time_scale},
+          {"new_card_energy", c.new_card_energy_scale}};
+}
+
+Json to_json(const MeanCurve& mean) {
+  Json out = Json::array();
+  for (const MeanCurve::Along& along : mean.knobs) {
+    out.push_back(
+        {{"knob", to_string(along.knob)}, {"time", along.time}, {"energy", along.energy}});
+  }
+  return out;
+}
+
+Json to_json(const std::vector<ExampleSource>& sources) {
+  Json out = Json::array();
+  for (const ExampleSource& s : sources) {
+    out.push_back({{"name", s.name}, {"hash", s.hash}, {"rows", s.rows}, {"jobs", s.jobs}});
+  }
+  return out;
+}
+
+Result<Model> model_from(const Json& json) {
+  Model model;
+  const auto kind = model_kind_from(json.at("kind").get<std::string>());
+  if (!kind) return Error{ErrorCode::kParse, "its kind is not known"};
+  model.kind = *kind;
+  for (const Json& relation : json.at("relations")) {
+    ASSIGN_OR_RETURN(model.relations.emplace_back(), relation_from(relation));
+  }
+  const Json& scales = json.at("calibration");
+  model.calibration = {scales.at("time").get<double>(), scales.at("energy").get<double>(),
+                       scales.at("new_card_time").get<double>(),
+                       scales.at("new_card_energy").get<double>()};
+  for (const Json& one : json.at("mean_curve")) {
+    MeanCurve::Along& along = model.mean.knobs.emplace_back();
+    along.knob = knob_from(one.at("knob"));
+    one.at("time").get_to(along.time);
+    one.at("energy").get_to(along.energy);
+  }
+  json.at("cards").get_to(model.cards);
+  for (const Json& s : json.at("trained_on")) {
+    model.sources.push_back({s.at("name").get<std::string>(), s.at("hash").get<std::string>(),
+                             s.at("rows").get<std::size_t>(), s.at("jobs").get<std::size_t>()});
+  }
+  model.by_workload = scores_from(json.at("scores").at("by_workload"));
+  if (json.at("scores").contains("by_card")) {
+    model.by_card = scores_from(json.at("scores").at("by_card"));
+  }
+  return model;
+}
+
+Result<void> check_header(const Json& json) {
+  const std::string learn = "train one with 'hypermile learn'";
+  if (json.is_discarded()) {
+    return Error{ErrorCode::kParse, "is truncated or not JSON", learn};
+  }
+  if (!json.is_object() || json.value("format", Json()) != kFormat) {
+    return Error{ErrorCode::kParse, "is not a model", learn};
+  }
+  if (json.value("version", Json()) != kModelVersion) {
+    return Error{ErrorCode::kParse,
+                 fmt::format("is a model of version {}, this program reads version {}",
+                             json.value("version", Json()).dump(), kModelVersion),
+                 learn};
+  }
+  const std::vector<std::string> wanted = input_names();
+  const Json found = json.value("inputs", Json::array());
+  for (std::size_t i = 0; i < std::max(found.size(), wanted.size()); ++i) {
+    const std::string mine = i < wanted.size() ? wanted[i] : "nothing";
+    const std::string theirs =
+        i < found.size() && found[i].is_string() ? found[i].get<std::string>() : "nothing";
+    if (mine == theirs) continue;
+    return Error{ErrorCode::kParse,
+                 fmt::format("was trained on other features: '{}' where this program has '{}'",
+                             theirs, mine),
+                 learn};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string model_text(const Model& model) {
+  Json relations = Json::array();
+  for (const Relation& relation : model.relations) relations.push_back(to_json(relation));
+  Json scores = {{"by_workload", to_json(model.by_workload)}};
+  if (model.by_card) scores["by_card"] = to_json(*model.by_card);
+  const Json json = {{"format", kFormat},
+                     {"version", kModelVersion},
+                     {"kind", to_string(model.kind)},
+                     {"inputs", input_names()},
+                     {"trained_on", to_json(model.sources)},
+                     {"cards", model.cards},
+                     {"scores", std::move(scores)},
+                     {"calibration", to_json(model.calibration)},
+                     {"mean_curve", to_json(model.mean)},
+                     {"relations", std::move(relations)}};
+  return json.dump() + "\n";
+}
+
+Result<Model> parse_model(std::string_view text, const std::string& name) {
+  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (const auto header = check_header(json); !header) {
+    Error error = header.error();
+    error.message = fmt::format("{} {}", name, error.message);
+    return error;
+  }
+  try {
+    Result<Model> model = model_from(json);
+    if (!model) return model.error().in(name);
+    return model;
+  } catch (const nlohmann::json::exception&) {
+    return Error{ErrorCode::kParse, name + " is damaged: a field is missing or of another type",
+                 "train one with 'hypermile learn'"};
+  }
+}
+
+Result<Model> read_model(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    return Error{ErrorCode::kNotFound, path + ": cannot be read or is empty", "check --model"};
+  }
+  return parse_model(text.str(), path);
+}
+
+Result<void> write_model(const Model& model, const std::string& path) {
+  const std::string beside = path + ".part";
+  {
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    out << model_text(model);
+    out.close();
+    if (!out) {
+      std::remove(beside.c_str());
+      return Error{ErrorCode::kIo, path + ": cannot be written", "check the folder and its space"};
+    }
+  }
+  if (std::rename(beside.c_str(), path.c_str()) != 0) {
+    std::remove(beside.c_str());
+    return Error{ErrorCode::kIo, path + ": cannot be written", "check that it is not a folder"};
+  }
+  return {};
+}
+
+}  // namespace hypermile

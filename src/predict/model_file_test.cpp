@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/model_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "predict/jobs_for_test.h"
+#include "predict/model_predictor.h"
+#include "predict/train.h"
+
+namespace hypermile {
+namespace {
+
+Model small_model() {
+  TrainingOptions options;
+  options.kind = ModelKind::kJoined;
+  options.members = 2;
+  options.boosting.rounds = 3;
+  auto model = train(jobs_for_test(6), options);
+  EXPECT_TRUE(model);
+  model->sources = {{"set/data.csv", "0123456789abcdef", 36, 6}};
+  return std::move(*model);
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+}
+
+TEST(ModelFile, ReadsBackToTheSamePredictions) {
+  const Model model = small_model();
+  const std::string path = testing::TempDir() + "model_file_test.json";
+  const std::vector<RelativeSetting> settings = {{0.9, 1, {}}, {0.63, 1, {}}};
+  const Features features = job_for_test("x", 0.4, 0.2).features;
+
+  ASSERT_TRUE(write_model(model, path));
+  const auto read = read_model(path);
+  std::remove(path.c_str());
+
+  ASSERT_TRUE(read) << read.error().line();
+  const auto before = raw_estimates(model, features, settings);
+  const auto after = raw_estimates(*read, features, settings);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    EXPECT_NEAR(before[i].time, after[i].time, 1e-9);
+    EXPECT_NEAR(before[i].energy, after[i].energy, 1e-9);
+  }
+  EXPECT_EQ(read->sources[0].hash, "0123456789abcdef");
+  EXPECT_EQ(read->calibration.time_scale, model.calibration.time_scale);
+}
+
+TEST(ModelFile, RefusesATruncatedModelWhereverItEnds) {
+  const std::string text = model_text(small_model());
+
+  for (std::size_t length = 0; length + 2 < text.size(); length += 97) {
+    const auto model = parse_model(text.substr(0, length), "m.json");
+
+    ASSERT_FALSE(model) << length;
+    EXPECT_NE(model.error().line().find("m.json is truncated"), std::string::npos);
+  }
+}
+
+TEST(ModelFile, RefusesAnotherVersionByName) {
+  std::string text = model_text(small_model());
+  replace(text, "\"version\":1", "\"version\":2");
+
+  const auto model = parse_model(text, "m.json");
+
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().line().find("m.json is a model of version 2"), std::string::npos);
+}
+
+TEST(ModelFile, RefusesOtherFeaturesByName) {
+  std::string text = model_text(small_model());
+  replace(text, "\"dram_active\"", "\"dram_busy\"");
+
+  const auto model = parse_model(text, "m.json");
+
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().line().find("'dram_busy'"), std::string::npos);
+  EXPECT_NE(model.error().line().find("'dram_active'"), std::string::npos);
+}
+
+TEST(ModelFile, RefusesWhatIsNoModelOrIsDamaged) {
+  std::string damaged = model_text(small_model());
+  replace(damaged, "\"knob\":\"sm\"", "\"knob\":\"xx\"");
+  std::string no_scores = model_text(small_model());
+  replace(no_scores, "\"scores\"", "\"scrs\"");
+
+  EXPECT_FALSE(parse_model("[1,2]", "m.json"));
+  EXPECT_FALSE(parse_model("{}", "m.json"));
+  EXPECT_FALSE(parse_model(damaged, "m.json"));
+  EXPECT_FALSE(parse_model(no_scores, "m.json"));
+  EXPECT_FALSE(read_model("/no/such/model.json"));
+  EXPECT_FALSE(read_model("/"));
+}
+
+TEST(ModelFile, IsNotWrittenWhereItCannotBe) {
+  EXPECT_FALSE(write_model(small_model(), "/no/such/folder/model.json"));
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/model_predictor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+// What is always in doubt: the measurement itself, and a share of the lever.
+constexpr double kFloor = 0.004;
+constexpr double kLeverDoubt = 0.05;
+constexpr double kLeastRatio = 0.05;
+
+struct Effect {
+  double ratio = 1;
+  double doubt = 0;
+};
+
+using Knots = std::array<double, kCurveKnots.size()>;
+
+// The mean of what several members say at each knot, and their standard deviation.
+struct Consensus {
+  Knots mean = {};
+  Knots spread = {};
+};
+
+Consensus consensus(std::span<const Member> members, std::span<const Inputs> rows,
+                    std::span<const double> levers) {
+  Consensus out;
+  Knots squares = {};
+  double n = 0;
+  for (const Member& member : members) {
+    if (member.empty()) continue;
+    n += 1;
+    const std::vector<double> values = member.values(rows, levers);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out.mean[i] += values[i];
+      squares[i] += values[i] * values[i];
+    }
+  }
+  if (n == 0) return out;
+  for (std::size_t i = 0; i < out.mean.size(); ++i) {
+    out.mean[i] /= n;
+    out.spread[i] = std::sqrt(std::max(0.0, squares[i] / n - out.mean[i] * out.mean[i]));
+  }
+  return out;
+}
+
+Consensus ask(const Relation& relation, std::span<const Inputs> rows,
+              std::span<const double> levers, std::optional<std::size_t> member) {
+  if (member) {
+    return consensus({&relation.members[*member % relation.members.size()], 1}, rows, levers);
+  }
+  Consensus out = consensus(relation.members, rows, levers);
+  if (!relation.whole.empty()) out.mean = consensus(relation.whole, rows, levers).mean;
+  return out;
+}
+
+// One relation along its own knob, everything else as in `at`.
+class EffectCurve {
+ public:
+  EffectCurve(const Relation& relation, Inputs& inputs, const RelativeSetting& at,
+              std::optional<std::size_t> member)
+      : relation_(relation) {
+    std::array<Inputs, kCurveKnots.size()> rows;
+    Knots levers;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RelativeSetting here = moved(at, kCurveKnots[i]);
+      move_to(inputs, here);
+      rows[i] = inputs;
+      levers[i] = lever(relation.knob, relation.target, here);
+    }
+    const Consensus said = ask(relation, rows, levers, member);
+    spread_ = said.spread;
+    double highest = 1;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      double ratio = std::max(kLeastRatio, 1 + said.mean[i] * levers[i]);
+      if (relation.target == Target::kTime) {
+        highest = std::max(highest, ratio);
+        ratio = highest;
+      }
+      value_[i] = levers[i] > 0 ? (ratio - 1) / levers[i] : 0;
+    }
+  }
+
+  Effect at(const RelativeSetting& setting) const {
+    const double x = lever(relation_.knob, relation_.target, setting);
+    if (x <= 0) return {};
+    const double ratio = position(relation_.knob, setting);
+    const double value = between(value_, ratio);
+    return {std::max(kLeastRatio, 1 + value * x), x * (kLeverDoubt + between(spread_, ratio))};
+  }
+
+ private:
+  RelativeSetting moved(RelativeSetting at, double ratio) const {
+    if (relation_.knob == Knob::kSmClock) at.sm = ratio;
+    if (relation_.knob == Knob::kMemoryClock) at.memory = ratio;
+    if (relation_.knob == Knob::kPowerLimit) at.limit = kLimitTop * ratio;
+    return at;
+  }
+  static double between(const Knots& values, double ratio) {
+    if (ratio >= kCurveKnots[0]) return values.front();
+    for (std::size_t i = 1; i < kCurveKnots.size(); ++i) {
+      if (ratio < kCurveKnots[i]) continue;
+      const double share = (ratio - kCurveKnots[i]) / (kCurveKnots[i - 1] - kCurveKnots[i]);
+      return values[i] + share * (values[i - 1] - values[i]);
+    }
+    return values.back();
+  }
+
+  const Relation& relation_;
+  Knots value_ = {};
+  Knots spread_ = {};
+};
+
+// All Settings under one target. Curves are made once for each memory clock.
+void follow(const Model& model, Target target, Inputs& inputs,
+            std::span<const RelativeSetting> settings, std::optional<std::size_t> member,
+            std::vector<Effect>& out) {
+  for (Effect& effect : out) effect = {1, 0};
+  for (const Knob knob : kAllKnobs) {
+    const Relation* relation = model.find(knob, target);
+    if (relation == nullptr || relation->members.empty()) continue;
+    std::vector<std::pair<double, EffectCurve>> curves;  // by memory clock
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      if (lever(knob, target, settings[i]) <= 0) continue;
+      const double memory = knob == Knob::kSmClock ? settings[i].memory : 1;
+      auto found = std::ranges::find(curves, memory, &std::pair<double, EffectCurve>::first);
+      if (found == curves.end()) {
+        RelativeSetting at;
+        at.memory = memory;
+        curves.emplace_back(memory, EffectCurve(*relation, inputs, at, member));
+        found = curves.end() - 1;
+      }
+      const Effect effect = found->second.at(settings[i]);
+      out[i].doubt += effect.doubt * out[i].ratio;
+      out[i].ratio *= effect.ratio;
+    }
+  }
+  for (Effect& effect : out) {
+    if (effect.doubt > 0) effect.doubt += kFloor;
+  }
+}
+
+Bounded bounded(double value, double doubt, double scale) {
+  return {value, std::max(0.0, value - scale * doubt), value + scale * doubt};
+}
+
+}  // namespace
+
+std::vector<RawEstimate> raw_estimates(const Model& model, const Features& features,
+                                       std::span<const RelativeSetting> settings,
+                                       std::optional<std::size_t> member) {
+  Inputs inputs = inputs_of(features, {});
+  std::vector<Effect> time(settings.size());
+  std::vector<Effect> energy(settings.size());
+  follow(model, Target::kTime, inputs, settings, member, time);
+  follow(model, Target::kEnergy, inputs, settings, member, energy);
+  std::vector<RawEstimate> out;
+  out.reserve(settings.size());
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    out.push_back({time[i].ratio, energy[i].ratio, time[i].doubt, energy[i].doubt});
+  }
+  return out;
+}
+
+std::vector<Estimate> ModelPredictor::predict(const Features& features, std::string_view gpu,
+                                              std::span<const RelativeSetting> settings) const {
+  const Calibration& calibration = model_.calibration;
+  const bool known = std::ranges::find(model_.cards, gpu) != model_.cards.end();
+  const double time_scale = known ? calibration.time_scale : calibration.new_card_time_scale;
+  const double energy_scale = known ? calibration.energy_scale : calibration.new_card_energy_scale;
+  std::vector<Estimate> out;
+  for (const RawEstimate& raw : raw_estimates(model_, features, settings)) {
+    out.push_back({bounded(raw.time, raw.time_doubt, time_scale),
+                   bounded(raw.energy, raw.energy_doubt, energy_scale)});
+  }
+  return out;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "base/random.h"
+#include "predict/calibration.h"
+#include "predict/model_predictor.h"
+#include "predict/relation_rows.h"
+
+namespace hypermile {
+namespace {
+
+constexpr std::uint64_t kDealingSeed = 20;
+// Bounds for a new card where the training knows one card only: nothing to measure them by.
+constexpr double kNewCardFactor = 2;
+
+// Which part each example belongs to, by workload: names in a shuffled but fixed order, in turn.
+std::vector<std::size_t> deal(std::span<const Example> examples, std::size_t parts) {
+  std::map<std::uint64_t, std::string> shuffled;
+  for (const Example& example : examples) {
+    shuffled.emplace(derive_seed(kDealingSeed, example.group.c_str()), example.group);
+  }
+  std::map<std::string, std::size_t> part_of;
+  for (const auto& [hash, group] : shuffled) {
+    const std::size_t next = part_of.size() % parts;
+    part_of.emplace(group, next);
+  }
+  std::vector<std::size_t> dealt;
+  for (const Example& example : examples) dealt.push_back(part_of.at(example.group));
+  return dealt;
+}
+
+BoostingRows boosting_rows(const std::vector<RidgeRow>& rows) {
+  BoostingRows out;
+  double sum = 0;
+  for (const RidgeRow& row : rows) sum += row.weight * row.lever * row.lever;
+  const double mean = sum / static_cast<double>(rows.size());
+  for (const RidgeRow& row : rows) {
+    out.inputs.push_back(row.inputs);
+    out.targets.push_back(static_cast<float>(row.target));
+    out.weights.push_back(static_cast<float>(row.weight * row.lever * row.lever / mean));
+  }
+  return out;
+}
+
+Result<Member> fit_member(const std::vector<RidgeRow>& rows, ModelKind kind,
+                          const BoostingOptions& boosting) {
+  Member member;
+  if (kind != ModelKind::kBoosted) {
+    member.ridge = fit_ridge(rows);
+    RETURN_IF_ERROR(check(*member.ridge));
+  }
+  if (kind != ModelKind::kAnalytic) {
+    ASSIGN_OR_RETURN(member.forest, boost(boosting_rows(rows), boosting));
+  }
+  return member;
+}
+
+// One member of one relation to be trained.
+struct Task {
+  Knob knob;
+  Target target;
+  std::size_t member;
+  std::function<bool(std::size_t)> taken;
+};
+
+Result<std::vector<std::optional<Member>>> fit_all(const std::vector<Task>& tasks,
+                                                   std::span<const Example> examples,
+                                                   const TrainingOptions& options) {
+  std::vector<Result<std::optional<Member>>> done(tasks.size(), std::optional<Member>());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      const Task& task = tasks[i];
+      const auto rows = relation_rows(task.knob, task.target, examples, task.taken);
+      if (rows.empty()) continue;
+      BoostingOptions boosting = options.boosting;
+      boosting.seed += task.member;
+      Result<Member> member = fit_member(rows, options.kind, boosting);
+      if (member) {
+        done[i] = std::optional(std::move(*member));
+      } else {
+        done[i] = member.error();
+      }
+    }
+  };
+  const unsigned threads =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> pool;
+    for (unsigned t = 0; t < threads; ++t) pool.emplace_back(work);
+  }
+  std::vector<std::optional<Member>> members;
+  for (auto& one : done) {
+    ASSIGN_OR_RETURN(members.emplace_back(), std::move(one));
+  }
+  return members;
+}
+
+// A model whose member k was trained on the examples that `taken(k, i)` accepts, with `whole` more
+// that were trained on all.
+Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions& options,
+                        std::size_t members, std::size_t whole,
+                        const std::function<bool(std::size_t, std::size_t)>& taken) {
+  std::vector<Task> tasks;
+  for (const Knob knob : kAllKnobs) {
+    for (const Target target : kTargets) {
+      for (std::size_t k = 0; k < members + whole; ++k) {
+        tasks.push_back({knob, target, k, [&taken, k, members](std::size_t i) {
+                           return k >= members || taken(k, i);
+                         }});
+      }
+    }
+  }
+  ASSIGN_OR_RETURN(auto fitted, fit_all(tasks, examples, options));
+  Model model;
+  model.kind = options.kind;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].member == 0) model.relations.push_back({tasks[i].knob, tasks[i].target, {}, {}});
+    Relation& relation = model.relations.back();
+    if (tasks[i].member < members) {
+      relation.members.push_back(std::move(fitted[i]).value_or(Member()));
+    } else if (fitted[i]) {
+      relation.whole.push_back(std::move(*fitted[i]));
+    }
+  }
+  for (Relation& relation : model.relations) {
+    if (std::ranges::all_of(relation.members, &Member::empty)) relation.members.clear();
+  }
+  return model;
+}
+
+std::vector<RelativeSetting> settings_of(const Example& example) {
+  std::vector<RelativeSetting> settings;
+  for (const MeasuredRatio& point : example.points) settings.push_back(point.at);
+  return settings;
+}
+
+// The doubt is that of the whole ensemble, the error that of the member which has not seen the job.
+void calibrate(std::span<const Example> examples, const std::vector<std::size_t>& part,
+               Model& model) {
+  Residuals residuals;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const auto settings = settings_of(examples[i]);
+    auto raw = raw_estimates(model, examples[i].features, settings);
+    const auto unseen = raw_estimates(model, examples[i].features, settings, part[i]);
+    for (std::size_t j = 0; j < raw.size(); ++j) {
+      raw[j].time = unseen[j].time;
+      raw[j].energy = unseen[j].energy;
+    }
+    residuals.add(examples[i], raw);
+  }
+  Calibration& scales = model.calibration;
+  scales.time_scale = residuals.time_scale();
+  scales.energy_scale = residuals.energy_scale();
+  scales.new_card_time_scale = kNewCardFactor * scales.time_scale;
+  scales.new_card_energy_scale = kNewCardFactor * scales.energy_scale;
+  model.by_workload = residuals.scores(scales.time_scale, scales.energy_scale);
+}
+
+// Each card once predicted from the others, by models of one member; doubts are the full model's.
+Result<void> calibrate_new_cards(std::span<const Example> examples, const TrainingOptions& options,
+                                 Model& model) {
+  Residuals residuals;
+  const auto& cards = model.cards;
+  ASSIGN_OR_RETURN(const Model without,
+                   fit_model(examples, options, cards.size(), 0, [&](std::size_t k, std::size_t i) {
+                     return examples[i].key.gpu != cards[k];
+                   }));
+  for (const Example& example : examples) {
+    const auto settings = settings_of(example);
+    const auto k =
+        static_cast<std::size_t>(std::ranges::find(cards, example.key.gpu) - cards.begin());
+    auto raw = raw_estimates(model, example.features, settings);
+    const auto unseen = raw_estimates(without, example.features, settings, k);
+    for (std::size_t j = 0; j < raw.size(); ++j) {
+      raw[j].time = unseen[j].time;
+      raw[j].energy = unseen[j].energy;
+    }
+    residuals.add(example, raw);
+  }
+  Calibration& scales = model.calibration;
+  scales.new_card_time_scale = std::max(scales.time_scale, residuals.time_scale());
+  scales.new_card_energy_scale = std::max(scales.energy_scale, residuals.energy_scale());
+  model.by_card = residuals.scores(scales.new_card_time_scale, scales.new_card_energy_scale);
+  return {};
+}
+
+}  // namespace
+
+Result<Model> train(std::span<const Example> examples, const TrainingOptions& options) {
+  std::set<std::string> groups;
+  std::set<std::string> cards;
+  for (const Example& example : examples) {
+    groups.insert(example.group);
+    cards.insert(example.key.gpu);
+  }
+  if (groups.size() < 2) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{} workload(s) to learn from: errors cannot be known", groups.size()),
+                 "give sweeps of two workloads or more"};
+  }
+  const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
+  const std::vector<std::size_t> part = deal(examples, members);
+  ASSIGN_OR_RETURN(Model model,
+                   fit_model(examples, options, members, options.whole,
+                             [&](std::size_t k, std::size_t i) { return part[i] != k; }));
+  model.cards.assign(cards.begin(), cards.end());
+  model.mean = mean_curve(examples);
+  calibrate(examples, part, model);
+  if (options.leave_cards && cards.size() > 1) {
+    RETURN_IF_ERROR(calibrate_new_cards(examples, options, model));
+  }
+  return model;
+}
+
+}  // namespace hypermile
