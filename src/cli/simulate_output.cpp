@@ -83,6 +83,7 @@ nlohmann::json to_json(const SimulatedOutcome& o) {
   j["energy_change_pct"] = 100 * energy_change(o);
   j["oracle_setting"] = to_string(o.best);
   j["oracle_slowdown_pct"] = 100 * o.best_slowdown;
+  if (o.settled_s) j["settled_s"] = *o.settled_s;
   j["windows"] = o.windows;
   j["throttled_windows"] = o.throttled_windows;
   j["unusable_windows"] = o.unusable_windows;

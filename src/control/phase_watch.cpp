@@ -3,38 +3,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace hypermile {
 namespace {
 
 constexpr Seconds kWatch = Seconds(3);
-constexpr std::size_t kIntervals = 9;
+constexpr std::size_t kPoints = 10;
 // Of long iterations fewer must do.
 constexpr Seconds kLongWatch = Seconds(30);
-constexpr std::size_t kFewIntervals = 4;
+constexpr std::size_t kFewPoints = 5;
+constexpr double kClocks = 25;  // readings of the clock
 // A gap between two iterations is a pause as rank_meter.cpp has it.
 constexpr double kPause = 4;
 constexpr Seconds kShortestPause = milliseconds(300);
 constexpr std::size_t kPauses = 4;
-constexpr Seconds kPauseWatch = Seconds(20);
-constexpr double kClocks = 25;
+constexpr Seconds kPatience = Seconds(20);  // for GPU times, clocks and pauses
 constexpr double kPausesInWindow = 3.3;
 constexpr Seconds kLongestWindow = Seconds(30);
 constexpr std::size_t kMost = 16384;  // an endless first look needs no endless memory
+constexpr std::size_t kFewestBlocks = 6;
+
+// Relative standard deviation of the means of `size` gaps in a row, times the root of their number:
+// what single iterations would scatter if they did so independently.
+double scatter_of(const std::vector<double>& each, std::size_t size, double mean) {
+  double squares = 0;
+  const std::size_t blocks = each.size() / size;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i) sum += each[b * size + i];
+    const double off = sum / static_cast<double>(size) / mean - 1;
+    squares += off * off;
+  }
+  const double one = std::sqrt(squares / static_cast<double>(blocks - 1));
+  return one * std::sqrt(static_cast<double>(size));
+}
 
 }  // namespace
 
 void PhaseWatch::add(const Boundary& boundary) {
   iteration_ += boundary.iterations;
-  if (last_ && boundary.time > *last_ && host_.size() < kMost) {
-    const Seconds passed = boundary.time - *last_;
-    if (boundary.iterations > 0) host_.push_back(passed.value() / boundary.iterations);
-    if (passed > kShortestPause) gaps_.push_back({iteration_, passed});
-    watched_ += passed;
-  }
-  last_ = boundary.time;
-  if (boundary.gpu_time && gpu_.size() < kMost) gpu_.push_back({iteration_, *boundary.gpu_time});
+  if (host_.size() >= kMost) return;
+  host_.push_back({iteration_, boundary.time.since_origin()});
+  if (boundary.gpu_time) gpu_.push_back({iteration_, *boundary.gpu_time});
 }
 
 void PhaseWatch::add(const Sample& sample) {
@@ -45,59 +55,72 @@ void PhaseWatch::add(const Sample& sample) {
   if (sample.memory_clock) memory_clock_ = sample.memory_clock;
 }
 
-std::vector<double> PhaseWatch::pauses() const {
-  if (host_.empty()) return {};
-  std::vector<double> sorted = host_;
-  std::ranges::sort(sorted);
-  const double typical = sorted[sorted.size() / 2];
-  std::vector<double> behind;
-  for (const Timed& gap : gaps_) {
-    if (gap.time.value() > kPause * typical) behind.push_back(gap.iteration);
+// A host runs ahead, and its intervals scatter for no reason of the job's.
+bool PhaseWatch::on_gpu() const {
+  return gpu_.size() >= kPoints;
+}
+
+std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
+  const std::vector<Point>& points = on_gpu() ? gpu_ : host_;
+  std::vector<Gap> gaps;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Seconds passed = points[i].time - points[i - 1].time;
+    if (passed > Seconds(0))
+      gaps.push_back({points[i].iteration - points[i - 1].iteration, passed});
   }
-  return behind;
+  if (gaps.empty()) return gaps;
+  std::vector<double> each;
+  for (const Gap& gap : gaps) each.push_back(gap.time.value() / std::max(1.0, gap.iterations));
+  std::ranges::nth_element(each, each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2));
+  const Seconds median(each[each.size() / 2]);
+  for (Gap& gap : gaps) {
+    gap.pause = gap.time - gap.iterations * median > std::max(kPause * median, kShortestPause);
+  }
+  return gaps;
 }
 
 bool PhaseWatch::ready() const {
-  if (host_.size() < kIntervals) return host_.size() >= kFewIntervals && watched_ >= kLongWatch;
-  // Another phase may have been watched in passing: then no sensors were.
-  if (watched_ < kWatch || (clocks_ < kClocks && watched_ < kPauseWatch)) return false;
-  const std::size_t seen = pauses().size();
-  return seen == 0 || seen >= kPauses || watched_ >= kPauseWatch;
-}
-
-// The GPU's own times where there are enough of them: a host runs ahead, and its intervals scatter
-// for no reason of the job's. They stand some iterations apart, over which scatter averages out;
-// that is undone.
-std::vector<double> PhaseWatch::intervals() const {
-  std::vector<double> each;
-  double iterations = 0;
-  for (std::size_t i = 1; i < gpu_.size(); ++i) {
-    const double passed = gpu_[i].iteration - gpu_[i - 1].iteration;
-    const double took = (gpu_[i].time - gpu_[i - 1].time).value();
-    if (passed <= 0 || took <= 0) continue;
-    each.push_back(took / passed);
-    iterations += passed;
-  }
-  if (each.size() < kIntervals) return host_;
-  const double apart = std::sqrt(iterations / static_cast<double>(each.size()));
-  std::vector<double> sorted = each;
-  std::ranges::sort(sorted);
-  const double median = sorted[sorted.size() / 2];
-  for (double& one : each) one = std::max(median * 0.05, median + (one - median) * apart);
-  return each;
+  if (host_.size() < kFewPoints) return false;
+  const Seconds watched = host_.back().time - host_.front().time;
+  if (host_.size() < kPoints) return watched >= kLongWatch;
+  if (watched < kWatch) return false;
+  if (watched >= kPatience) return true;
+  const std::vector<Gap> all = gaps();
+  const auto pauses = static_cast<std::size_t>(std::ranges::count(all, true, &Gap::pause));
+  return clocks_ >= kClocks && (gpu_.empty() || on_gpu()) && (pauses == 0 || pauses >= kPauses);
 }
 
 // Where the job pauses every few seconds a Window holds several of the pauses, so that they belong
 // to it: what they cost at a lower clock is then measured with the rest.
 StepPlan PhaseWatch::plan() const {
-  StepPlan plan = plan_steps(intervals());
-  const std::vector<double> behind = pauses();
+  std::vector<double> each;
+  std::vector<double> behind;  // iterations until the end of each pause
+  double iterations = 0;
+  double counted = 0;
+  Seconds passed;
+  Seconds all;
+  for (const Gap& gap : gaps()) {
+    iterations += gap.iterations;
+    all += gap.time;
+    if (gap.pause) behind.push_back(iterations);
+    if (gap.pause || gap.iterations <= 0) continue;
+    each.push_back(gap.time.value() / gap.iterations);
+    counted += gap.iterations;
+    passed += gap.time;
+  }
+  const Seconds typical = passed / std::max(1.0, counted);
+  double scatter = INFINITY;
+  for (std::size_t size = 1; each.size() / size >= kFewestBlocks || size == 1; size *= 2) {
+    scatter = std::min(scatter, scatter_of(each, size, typical.value()));
+  }
+  const double together =
+      std::sqrt(counted / static_cast<double>(std::max<std::size_t>(1, each.size())));
+  StepPlan plan = plan_steps(typical, scatter * together);
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
-  const double wanted = kPausesInWindow * apart;
-  const Seconds each = watched_ / std::max(1.0, iteration_);
-  if (wanted * each <= kLongestWindow) {
-    plan.window_iterations = std::max(plan.window_iterations, std::ceil(wanted));
+  const double wanted = std::ceil(kPausesInWindow * apart);
+  if (wanted * (all / std::max(1.0, iterations)) <= kLongestWindow) {
+    plan.window_iterations = std::max(plan.window_iterations, wanted);
   }
   return plan;
 }

@@ -27,19 +27,22 @@ class PhaseWatch {
   Setting default_values() const;
 
  private:
-  struct Timed {
+  // An instant on the host's axis, or the GPU's, and the iterations until then.
+  struct Point {
     double iteration = 0;
     Seconds time;
   };
-  std::vector<double> intervals() const;
-  std::vector<double> pauses() const;  // the iterations behind them
+  // From one Point to the next.
+  struct Gap {
+    double iterations = 0;
+    Seconds time;
+    bool pause = false;
+  };
+  bool on_gpu() const;
+  std::vector<Gap> gaps() const;
 
-  std::vector<double> host_;  // seconds per iteration, one a Boundary
-  std::vector<Timed> gpu_;    // Boundaries with a GPU time
-  std::vector<Timed> gaps_;   // from one Boundary to the next, long ones
-  std::optional<Instant> last_;
+  std::vector<Point> host_, gpu_;
   double iteration_ = 0;
-  Seconds watched_;
   double clock_sum_ = 0, clocks_ = 0;
   std::optional<Mhz> memory_clock_;
 };

@@ -26,6 +26,13 @@ double deviation_of(std::span<const double> values, double mean) {
 
 }  // namespace
 
+StepPlan plan_steps(Seconds typical, double scatter) {
+  const double wanted_s = typical.value() * std::pow(scatter / kWantedError, 2);
+  const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
+  return {typical, std::max(kFewestIterations, std::ceil(window_s / typical.value())),
+          1 + std::ceil(kSettle / typical)};
+}
+
 StepPlan plan_steps(std::span<const double> intervals_s) {
   std::vector<double> sorted(intervals_s.begin(), intervals_s.end());
   std::ranges::sort(sorted);
@@ -33,11 +40,7 @@ StepPlan plan_steps(std::span<const double> intervals_s) {
   // Scatter of ordinary iterations: an evaluation between two ticks is not one of them.
   const auto ordinary = std::ranges::upper_bound(sorted, 4 * median);
   const std::span<const double> body(sorted.begin(), ordinary);
-  const double scatter = deviation_of(body, mean_of(body)) / median;
-  const double wanted_s = median * std::pow(scatter / kWantedError, 2);
-  const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
-  return {Seconds(median), std::max(kFewestIterations, std::ceil(window_s / median)),
-          1 + std::ceil(kSettle.value() / median)};
+  return plan_steps(Seconds(median), deviation_of(body, mean_of(body)) / median);
 }
 
 }  // namespace hypermile

@@ -19,7 +19,9 @@ struct StepPlan {
 
 inline constexpr Seconds kSettle = Seconds(0.5);
 
-// `intervals` between ticks, at least one.
+// `scatter`: relative standard deviation of single iterations, as far as it averages out.
+StepPlan plan_steps(Seconds typical, double scatter);
+// From intervals between ticks, at least one.
 StepPlan plan_steps(std::span<const double> intervals_s);
 
 }  // namespace hypermile

@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "simulate/launch_reader.h"
-#include "simulate/tick_reader.h"
-
 namespace hypermile {
 namespace {
 
 constexpr Seconds kWatch = Seconds(3);  // at the default before anything is planned
-// Whoever shows no iteration until then is not known. Ticks show all.
-constexpr Seconds kLongestWatch = Seconds(180);
-constexpr int kPatience = 15;  // polls for a step of the energy counter
+constexpr int kPatience = 15;           // polls for a step of the energy counter
 constexpr std::size_t kWatchTicks = 9;
 // A pause between two ticks is this much longer than an iteration. Pauses that come several times a
 // Window are part of how the job runs; others end a Window that has enough iterations, or begin it
@@ -29,16 +24,9 @@ SimGpuOptions gpu_options(const SimulatedJob& job) {
   return options;
 }
 
-std::unique_ptr<ProgressReader> reader_for(const SimulatedJob& job, SimGpu& gpu) {
-  if (job.progress == ProgressKind::kTicks) return std::make_unique<TickReader>(gpu);
-  return std::make_unique<LaunchReader>(gpu, job.workload.load, job.seed);
-}
-
 Boundary boundary_at(const Tick& tick, double iterations) {
   Boundary boundary;
   boundary.time = tick.time;
-  boundary.launch = tick.launch;
-  boundary.gpu_time = tick.gpu_time;
   boundary.iterations = iterations;
   boundary.confidence = 1;
   return boundary;
@@ -81,7 +69,7 @@ Bench::Bench(const SimulatedJob& job)
     : job_(job),
       clock_(job.unix_time),
       gpu_(job.sheet, clock_, gpu_options(job)),
-      progress_(reader_for(job, gpu_)),
+      progress_(gpu_),
       sampler_(gpu_, clock_) {}
 
 Result<void> Bench::start() {
@@ -95,25 +83,18 @@ Result<void> Bench::start() {
 
 Result<StepPlan> Bench::watch() {
   std::vector<double> intervals_s;
-  std::optional<Tick> first_tick;
   std::optional<Tick> last_tick;
   double clock_sum = 0;
   int clocks_seen = 0;
-  double iterations = 0;
   while (gpu_.running() && (elapsed() < kWatch || intervals_s.size() < kWatchTicks)) {
-    if (!last_tick && elapsed() > kLongestWatch) {
-      return Error{ErrorCode::kNotReady, "no iterations were found in the job's launches"};
-    }
     ASSIGN_OR_RETURN(const SamplerReading reading, poll());
     if (reading.sample.sm_clock) {
       clock_sum += reading.sample.sm_clock->value();
       ++clocks_seen;
     }
     if (reading.sample.memory_clock) default_values_.memory_clock = reading.sample.memory_clock;
-    iterations = gpu_.iterations();
-    for (const Tick& tick : progress_->take()) {
+    for (const Tick& tick : progress_.take()) {
       if (last_tick) intervals_s.push_back((tick.time - last_tick->time).value());
-      if (!first_tick) first_tick = tick;
       last_tick = tick;
     }
   }
@@ -121,22 +102,10 @@ Result<StepPlan> Bench::watch() {
     return Error{ErrorCode::kUsage, "the job ends before it can be measured",
                  "give it more --iterations"};
   }
-  const auto counted = static_cast<double>(last_tick->iteration - first_tick->iteration);
-  const double share = (last_tick->time - first_tick->time) / elapsed();
-  if (iterations * share > 1) counted_per_iteration_ = counted / (iterations * share);
   if (clocks_seen > 0) default_values_.sm_clock = Mhz(clock_sum / clocks_seen);
   default_values_.power_limit = gpu_.capabilities().default_power_limit;
   plan_ = plan_steps(intervals_s);
   return plan_;
-}
-
-Result<void> Bench::finish(const std::stop_token& stop) {
-  while (gpu_.running() && !stop.stop_requested()) {
-    clock_.advance(Seconds(1));
-    last_ = clock_.now();
-    progress_->take();
-  }
-  return {};
 }
 
 Result<void> Bench::change_to(const Setting& setting) {
@@ -154,12 +123,12 @@ Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step&
   const Instant begin = clock_.now();
   int restarts = 0;
   std::optional<OpenWindow> open;
-  progress_->take();  // those of before
+  progress_.take();  // those of before
   sampler_.want_counter();
   while (gpu_.running()) {
     ASSIGN_OR_RETURN(const SamplerReading reading, poll());
     if (open) open->builder().add(reading);
-    for (const Tick& tick : progress_->take()) {
+    for (const Tick& tick : progress_.take()) {
       if (tick.time < begin) continue;  // of before, told late
       if (!open) {
         open.emplace(setting, tick);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A simulated job on a simulated GPU in virtual time, and what is measured of it: Windows from
-// ticks or detected iterations and the GPU's own sensors, by the same sampler and builder as on a
+// ticks and the GPU's own sensors, by the same sampler and builder as on a
 // real card. A Window begins and ends with an iteration, so it holds whole ones.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <stop_token>
 
 #include "base/clock.h"
 #include "control/step_plan.h"
@@ -15,8 +13,8 @@
 #include "measure/window_builder.h"
 #include "policy/policy.h"
 #include "sim/sim_gpu.h"
-#include "simulate/progress_reader.h"
 #include "simulate/simulated_run.h"
+#include "simulate/tick_reader.h"
 
 namespace hypermile {
 
@@ -31,13 +29,7 @@ class Bench {
   Result<void> start();
 
   // Looks on at the default for long enough to plan Windows. kUsage for a job too short for that;
-  // kNotReady where no iterations are found.
   Result<StepPlan> watch();
-  // Iterations counted for each of the job's own, as far as watch() saw: more where micro-batches
-  // are what repeats.
-  double counted_per_iteration() const { return counted_per_iteration_; }
-  // Lets the job run on to its end, or until `stop`.
-  Result<void> finish(const std::stop_token& stop);
   // The clocks seen meanwhile.
   const Setting& default_values() const { return default_values_; }
 
@@ -63,9 +55,8 @@ class Bench {
   const SimulatedJob& job_;
   VirtualClock clock_;
   SimGpu gpu_;
-  std::unique_ptr<ProgressReader> progress_;
+  TickReader progress_;
   Sampler sampler_;
-  double counted_per_iteration_ = 1;
   Instant begin_;
   Instant last_;
   std::optional<Joules> first_energy_;

@@ -125,46 +125,6 @@ TEST(Bench, SlowsDownWithTheClock) {
   EXPECT_NEAR((*after)->sm_clock->value(), 900, 1);
 }
 
-TEST(Bench, MeasuresTheSameFromLaunchesAsFromTicks) {
-  SimulatedJob job = job_for_test(3000);
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    PartWork& part = job.workload.load.phases[0].parts[i];
-    part.launches = 120;
-    part.first_kernel = 1 + 120 * i;
-    part.kernel_kinds = 120;
-  }
-  const auto measured = [&](ProgressKind progress) {
-    job.progress = progress;
-    Bench bench(job);
-    EXPECT_TRUE(bench.start().ok());
-    EXPECT_TRUE(bench.watch().ok());
-    EXPECT_NEAR(bench.counted_per_iteration(), 1, 0.05);
-    auto window = bench.measure({}, wanting(60));
-    EXPECT_TRUE(window.ok() && *window);
-    return **window;
-  };
-
-  const Window ticks = measured(ProgressKind::kTicks);
-  const Window launches = measured(ProgressKind::kLaunches);
-
-  EXPECT_FALSE(ticks.gpu_timed);
-  EXPECT_TRUE(launches.gpu_timed);
-  EXPECT_TRUE(launches.usable()) << launches.unusable;
-  EXPECT_NEAR(*launches.time_per_iteration / *ticks.time_per_iteration, 1, 0.003);
-  EXPECT_NEAR(*launches.energy_per_iteration / *ticks.energy_per_iteration, 1, 0.01);
-}
-
-TEST(Bench, SaysThatLaunchesShowNoIterations) {
-  SimulatedJob job = job_for_test(100000);
-  job.progress = ProgressKind::kLaunches;  // and the job has no launches
-  Bench bench(job);
-  ASSERT_TRUE(bench.start().ok());
-
-  const auto plan = bench.watch();
-
-  EXPECT_EQ(plan.error().code, ErrorCode::kNotReady);
-}
-
 TEST(Bench, SaysWhenAJobIsTooShortToMeasure) {
   const SimulatedJob job = job_for_test(1);
   Bench bench(job);

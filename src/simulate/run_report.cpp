@@ -49,13 +49,14 @@ class Reader {
  public:
   explicit Reader(SimulatedOutcome& out) : out_(out) {}
 
-  void read(const Decision& decision) {
+  void read(const Decision& decision, Seconds since_start) {
     if (decision.policy == "truth") {
       out_.best = decision.setting;
       return;
     }
     const auto exploring = decision.numbers.find("exploring");
     exploring_ = exploring != decision.numbers.end() && exploring->second > 0;
+    if (!exploring_ && !held_) out_.settled_s = since_start.value();
     if (!exploring_ || !held_) out_.result.final_setting = decision.setting;
     held_ = held_ || !exploring_;
   }
@@ -123,7 +124,9 @@ Result<SimulatedOutcome> report_run(std::span<const Event> run,
   out.result.policy = told(*start, "policy");
   Reader reader(out);
   for (const Event& event : run) {
-    if (const auto* decision = std::get_if<Decision>(&event.body)) reader.read(*decision);
+    if (const auto* decision = std::get_if<Decision>(&event.body)) {
+      reader.read(*decision, event.time - run.front().time);
+    }
     if (const auto* window = std::get_if<WindowEvent>(&event.body)) reader.read(*window);
   }
   take_summaries(run, out);

@@ -30,6 +30,7 @@ struct SimulatedOutcome {
   double best_slowdown = 0;
   double best_energy_change = 0;  // its energy against the default's; negative is less
   std::optional<double> bound;
+  std::optional<double> settled_s;  // from the start until a Setting was first held
   std::size_t windows = 0;
   std::size_t throttled_windows = 0;  // with throttling in more than half of their samples
   std::size_t unusable_windows = 0;

@@ -48,12 +48,8 @@ class Player {
   Result<void> run(const std::stop_token& stop) {
     RETURN_IF_ERROR(log_start(log_, job_, name_, bench_.gpu().identity(), bench_.clock()));
     RETURN_IF_ERROR(bench_.start());
-    const Result<StepPlan> plan = bench_.watch();
-    // What cannot be measured is not optimised: the job runs to its end at the default.
-    if (!plan && plan.error().code == ErrorCode::kNotReady) return run_unseen(plan.error(), stop);
-    if (!plan) return plan.error();
-    PolicyContext context = context_for(job_, truth_, *plan, bench_.default_values());
-    if (context.job_iterations) *context.job_iterations *= bench_.counted_per_iteration();
+    ASSIGN_OR_RETURN(const StepPlan plan, bench_.watch());
+    const PolicyContext context = context_for(job_, truth_, plan, bench_.default_values());
     ASSIGN_OR_RETURN(const auto policy, make_policy(name_, context));
     while (bench_.gpu().running() && !stop.stop_requested()) {
       const Step step = policy->next();
@@ -74,12 +70,6 @@ class Player {
  private:
   const Setting& setting() const { return truth_.points[current_].setting; }
   double progress() { return bench_.gpu().iterations() / static_cast<double>(job_.iterations); }
-
-  Result<void> run_unseen(const Error& why, const std::stop_token& stop) {
-    RETURN_IF_ERROR(log_.append(Decision{uuid_, name_, setting(), why.message, std::nullopt, {}}));
-    RETURN_IF_ERROR(bench_.finish(stop));
-    return finish(stop.stop_requested());
-  }
 
   // Applies the Step's Setting where it is a new one, and writes down what was decided.
   Result<void> take(const Step& step) {

@@ -5,16 +5,24 @@
 // iterations, or the oldest are gone (they are then counted, not invented).
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "sim/sim_gpu.h"
-#include "simulate/progress_reader.h"
 
 namespace hypermile {
 
-class TickReader final : public ProgressReader {
+struct Tick {
+  std::uint64_t iteration = 0;  // number of the training iteration that began
+  Instant time;                 // of the host
+};
+
+class TickReader {
  public:
   explicit TickReader(SimGpu& gpu) : gpu_(gpu), seen_(gpu.state().ticks.count) {}
 
-  std::vector<Tick> take() override;
+  // Those since the last call, in order.
+  std::vector<Tick> take();
 
  private:
   SimGpu& gpu_;
