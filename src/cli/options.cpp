@@ -41,6 +41,9 @@ constexpr OptionSpec kTable[] = {
      "launches"},
     {"realtime", kFlag, "", "false", "simulate",
      "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
+    {"ranks", kInteger, "N", "", "simulate",
+     "with --realtime: a job of N processes, each on a GPU of its own from --gpu on, that wait for "
+     "the slowest before every iteration"},
     {"ticks", kFlag, "", "false", "simulate",
      "with --realtime: a line \"N SECONDS\" as each iteration ends"},
     {"status", kFlag, "", "false", "simulate",
@@ -73,6 +76,8 @@ constexpr OptionSpec kTable[] = {
      "relative standard deviation of one window's power"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
     {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve"},
+    {"controller", kFlag, "", "false", "evaluate",
+     "play the whole Controller in virtual time, not the policy alone"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
     {"knobs", kList, "sm,mem,limit", "", "evaluate simulate",

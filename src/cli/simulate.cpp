@@ -129,6 +129,7 @@ const Command kSimulateCommand = {
     "  hypermile simulate --gpu sim:h200 --workload bert_base --max-slowdown 2% --log run.jsonl\n"
     "  hypermile simulate --workload all --policy hypermile --effects 2 --json\n"
     "  hypermile simulate --realtime --seconds 30s --gpu 0    a job on the NVML stand-in\n"
+    "  hypermile simulate --realtime --ranks 4 --seconds 30s  a job on four of its GPUs\n"
     "  hypermile simulate --status --json                    what the stand-in is set to\n",
     run_simulate,
 };

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/parse.h"
+#include "cli/simulate_ranks.h"
 #include "cli/simulated_launches.h"
 #include "nvmlsim/machine.h"
 #include "sim/workload.h"
@@ -64,7 +65,9 @@ class RealtimeJob {
 
  private:
   Result<void> begin() {
-    RETURN_IF_ERROR(machine_.start_job(gpu_, {workload_.load, kJobMemory}));
+    RETURN_IF_ERROR(
+        machine_.start_job(gpu_, {workload_.load, kJobMemory, options_.group, options_.ranks,
+                                  static_cast<std::uint64_t>(finished_before_)}));
     ASSIGN_OR_RETURN(const GpuView view, machine_.beat(gpu_));
     energy_before_j_ = view.now.totals.energy_j;
     return {};
@@ -73,7 +76,8 @@ class RealtimeJob {
   Result<void> look() {
     const Result<GpuView> view = machine_.beat(gpu_);
     if (!view && view.error().code == ErrorCode::kNotFound) {
-      finished_before_ = iterations_;
+      // A rank goes back to the start of its iteration: the others wait for a whole one.
+      finished_before_ = options_.group != 0 ? std::floor(iterations_) : iterations_;
       energy_j_before_ = energy_j_;
       return begin();
     }
@@ -202,7 +206,9 @@ bool wants_stand_in(const OptionValues& values) {
 
 Result<void> use_stand_in(const OptionValues& values, CommandContext& context) {
   if (values.flag("status")) return print_status(values.flag("json"), context);
+  if (values.given("ranks")) return run_ranks(values, context);
   RealtimeJobOptions options;
+  RETURN_IF_ERROR(join_group(options));
   options.workload = values.text("workload");
   options.ticks = values.flag("ticks");
   options.json = values.flag("json");

@@ -21,6 +21,10 @@ struct RealtimeJobOptions {
   std::string gpu = "0";                         // index or UUID
   bool ticks = false;  // one line "N SECONDS" on context.out when iteration N is over
   bool json = false;
+  // A rank of a job on `ranks` GPUs: processes with one `group` wait for each other before every
+  // iteration. 0: alone.
+  std::uint64_t group = 0;
+  std::uint32_t ranks = 1;
 };
 
 // Loads the GPU until its length is over or a stop is requested, then prints iterations, time per

@@ -13,6 +13,7 @@
 
 #include "control/applied_settings.h"
 #include "control/controller.h"
+#include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
 #include "observe/window_maker.h"
@@ -80,7 +81,9 @@ class Controller::Core {
   void write_decision(Phase& phase, const Step& step);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
-  void judge(Phase& phase, const Window& joint, Instant now);
+  std::vector<Setting> settings_of_step(Phase& phase);
+  static PatternId pattern_of(const Rank& rank, const Phase& phase);
+  void judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks, Instant now);
   void look_for_change(Phase& phase, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
   void drop_clamped(Phase& phase, Instant now);

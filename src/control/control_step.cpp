@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "control/control_loop.h"
+#include "control/joint_window.h"
 #include "gpu/setting_grid.h"
 #include "measure/window_refusal.h"
 #include "policy/policies.h"
@@ -24,25 +25,6 @@ constexpr Seconds kLeastJob = Seconds(600);
 constexpr Seconds kTooShort = Seconds(45);
 constexpr int kRetakes = 3;                     // of a Window that circumstances spoiled
 constexpr Seconds kAfterSearch = Seconds(120);  // a change so soon after a search is its own doing
-
-// One Window for all ranks: the slowest sets the pace, power adds up.
-Window together(const std::vector<Window>& ranks) {
-  Window joint = ranks.front();
-  for (std::size_t i = 1; i < ranks.size(); ++i) {
-    const Window& each = ranks[i];
-    if (joint.unusable.empty()) joint.unusable = each.unusable;
-    joint.aborted = joint.aborted || each.aborted;
-    if (joint.time_per_iteration && each.time_per_iteration) {
-      joint.time_per_iteration = std::max(*joint.time_per_iteration, *each.time_per_iteration);
-    }
-    if (joint.power && each.power) joint.power = *joint.power + *each.power;
-    if (joint.energy && each.energy) joint.energy = *joint.energy + *each.energy;
-    if (joint.energy_per_iteration && each.energy_per_iteration) {
-      joint.energy_per_iteration = *joint.energy_per_iteration + *each.energy_per_iteration;
-    }
-  }
-  return joint;
-}
 
 // Iterations of level 0 in one that the user counts.
 double micro_batches(const ProcessProgress& process, std::uint32_t number) {
@@ -116,10 +98,15 @@ Result<void> Controller::Core::make_policy(Phase& phase) {
   if (phase.settings.empty()) phase.settings = settings_for(defaults);
   PhaseFacts facts{phase.process, phase.number, {}, phase.plan->typical};
   for (const GpuWatch* gpu : applied_->gpus()) facts.gpus.push_back(gpu);
+  const PolicyContext context = context_of(phase);
   ASSIGN_OR_RETURN(phase.policy, parts_.make_policy
-                                     ? parts_.make_policy(facts, context_of(phase))
-                                     : hypermile::make_policy(options_.policy, context_of(phase)));
+                                     ? parts_.make_policy(facts, context)
+                                     : hypermile::make_policy(options_.policy, context));
   phase.control.policy = options_.policy;
+  phase.slack.reset();
+  std::vector<GpuUuid> gpus;
+  for (const GpuWatch* gpu : applied_->gpus()) gpus.push_back(gpu->identity().uuid);
+  if (options_.slack && gpus.size() > 1) phase.slack.emplace(context, std::move(gpus));
   return {};
 }
 
@@ -171,6 +158,24 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
   }
 }
 
+// What each GPU is told in the Step in hand: the same, but for those that wait for the others.
+std::vector<Setting> Controller::Core::settings_of_step(Phase& phase) {
+  const Setting& joint = phase.settings[phase.step->setting];
+  if (!phase.slack) return everywhere(joint);
+  SlackKeeper::Plan plan = phase.slack->plan(*phase.step);
+  if (plan.settings == applied_->asked() || plan.reason.empty()) return plan.settings;
+  for (std::size_t i = 0; i < plan.settings.size(); ++i) {
+    if (plan.settings[i] == applied_->asked()[i]) continue;
+    desk_->write(Decision{applied_->gpus()[i]->identity().uuid,
+                          "slack",
+                          plan.settings[i],
+                          plan.reason,
+                          std::nullopt,
+                          {{"exploring", 1.0}}});
+  }
+  return plan.settings;
+}
+
 void Controller::Core::run_step(Phase& phase, Instant now) {
   if (!take_next_step(phase)) {
     phase.policy.reset();
@@ -178,8 +183,7 @@ void Controller::Core::run_step(Phase& phase, Instant now) {
     return;
   }
   // Where circumstances spoil every Window the default is watched until one is good.
-  const std::vector<Setting> wanted =
-      everywhere(spoiled_ ? Setting() : phase.settings[phase.step->setting]);
+  const std::vector<Setting> wanted = spoiled_ ? everywhere({}) : settings_of_step(phase);
   if (wanted != applied_->asked()) {
     meters_.clear();
     continued_ = false;
@@ -202,6 +206,10 @@ void Controller::Core::run_step(Phase& phase, Instant now) {
 // What the GPUs were told is not what was asked: they are not allowed as much. The Settings that
 // cannot be had are no longer offered.
 void Controller::Core::drop_clamped(Phase& phase, Instant now) {
+  if (phase.slack && settings_of_step(phase) != everywhere(phase.settings[phase.step->setting])) {
+    phase.slack.reset();  // all are told the same from here on
+    return;
+  }
   const Setting refused = phase.settings[phase.step->setting];
   desk_->warn(fmt::format("{} is not allowed on this GPU and is left out", to_string(refused)));
   std::erase(phase.settings, refused);
@@ -209,8 +217,16 @@ void Controller::Core::drop_clamped(Phase& phase, Instant now) {
              {{"settings_left", static_cast<double>(phase.settings.size())}});
 }
 
+// Every process numbers its phases as it meets them; what another one does meanwhile is its part of
+// this phase.
+PatternId Controller::Core::pattern_of(const Rank& rank, const Phase& phase) {
+  const PhaseProgress* in = rank.process->phase_in_force();
+  return rank.process == phase.process || in == nullptr ? phase.pattern() : PatternId{in->phase, 0};
+}
+
 void Controller::Core::open_meters(Phase& phase, Instant) {
   const Step& step = *phase.step;
+  const double iterations = phase.slack ? phase.slack->plan(step).iterations : step.iterations;
   for (const auto& state : ranks_) {
     const auto gpu = std::ranges::find(applied_->gpus(), state->rank.gpu);
     if (gpu == applied_->gpus().end() || state->rank.process->over()) continue;
@@ -218,8 +234,8 @@ void Controller::Core::open_meters(Phase& phase, Instant) {
     MeterTerms terms;
     terms.setting = applied_->told()[static_cast<std::size_t>(gpu - applied_->gpus().begin())];
     terms.since = applied_->in_force_since();
-    terms.pattern = phase.pattern();
-    terms.iterations = std::isfinite(step.iterations) ? std::max(1.0, step.iterations) : 1;
+    terms.pattern = pattern_of(state->rank, phase);
+    terms.iterations = std::isfinite(iterations) ? std::max(1.0, iterations) : 1;
     terms.abort_above = spoiled_ ? std::nullopt : step.abort_above;
     terms.abort_after = step.abort_after;
     terms.plan = *phase.plan;
@@ -237,7 +253,7 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
           meters, [](const RankMeter& meter) { return meter.done() || meter.has_enough(); }) ||
       std::ranges::any_of(meters, &RankMeter::too_slow);
   continued_ = true;
-  std::vector<Window> windows;
+  std::vector<RankWindow> windows;
   for (const RankMeter& meter : meters) {
     for (const auto& state : ranks_) {
       if (!(state->rank == meter.rank())) continue;
@@ -246,19 +262,21 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
       continued_ = continued_ && state->carried.has_value();
     }
     if (!enough) continue;
-    windows.push_back(meter.close());
-    desk_->take(*meter.rank().process, meter.rank().gpu->identity().uuid, windows.back());
+    windows.push_back({meter.rank().gpu->identity().uuid, meter.close()});
+    desk_->take(*meter.rank().process, windows.back().gpu, windows.back().window);
   }
   if (windows.empty()) return;
-  const Window joint = together(windows);
+  const Setting asked = spoiled_ ? Setting() : phase.settings[phase.step->setting];
+  const Window joint = join_windows(asked, windows);
   ++windows_;
   unusable_ += !joint.usable();
-  judge(phase, joint, now);
+  judge(phase, joint, windows, now);
 }
 
-void Controller::Core::judge(Phase& phase, const Window& joint, Instant now) {
-  phase.count(joint);
+void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks,
+                             Instant now) {
   if (spoiled_) {
+    phase.count(joint);
     // Resumed with the first good Window; that one is of the default, and nobody asked for it.
     if (!joint.usable()) return;
     spoiled_ = false;
@@ -274,10 +292,17 @@ void Controller::Core::judge(Phase& phase, const Window& joint, Instant now) {
               {{"retakes", phase.retakes * 1.0}});
     return;
   }
+  std::optional<Window> seen = joint;
+  if (phase.slack) {
+    seen = phase.slack->observe(*phase.step, joint, ranks);
+    phase.control.kept_each = phase.slack->kept();
+  }
+  if (!seen) return;  // of a test for slack: the Step is still open
+  phase.count(joint);
   const bool holding = !phase.step->exploring;
   phase.step.reset();
-  phase.policy->observe(joint);
-  if (holding && joint.usable()) look_for_change(phase, joint, now);
+  phase.policy->observe(*seen);
+  if (holding && seen->usable()) look_for_change(phase, *seen, now);
 }
 
 void Controller::Core::look_for_change(Phase& phase, const Window& joint, Instant now) {

@@ -38,6 +38,8 @@ struct ControllerOptions {
   // To choose from, the default (empty) first; empty: what the cards list (gpu/setting_grid.h).
   std::vector<Setting> settings = {};
   std::uint64_t seed = 1;
+  // GPUs that wait for the others are told less once a Setting is held (slack_keeper.h).
+  bool slack = true;
 };
 
 // A phase of the job for which a policy is wanted.

@@ -13,6 +13,7 @@
 #include "control/change_test.h"
 #include "control/control_summary.h"
 #include "control/phase_watch.h"
+#include "control/slack_keeper.h"
 #include "observe/process_progress.h"
 #include "policy/policy.h"
 
@@ -27,12 +28,13 @@ struct Phase {
   std::optional<StepPlan> plan;  // once watched
   std::vector<Setting> settings;
   std::unique_ptr<Policy> policy;
-  std::optional<Step> step;        // asked for by the policy, no Window for it yet
-  bool spoiled = false;            // so often that the default was watched for better times
-  int retakes = 0;                 // Windows for it that circumstances spoiled
-  double iterations = 0;           // counted, measured or not
-  std::optional<Setting> decided;  // last written to the log
-  bool explored = false;           // and whether that was a probe
+  std::optional<SlackKeeper> slack;  // of a job on several GPUs
+  std::optional<Step> step;          // asked for by the policy, no Window for it yet
+  bool spoiled = false;              // so often that the default was watched for better times
+  int retakes = 0;                   // Windows for it that circumstances spoiled
+  double iterations = 0;             // counted, measured or not
+  std::optional<Setting> decided;    // last written to the log
+  bool explored = false;             // and whether that was a probe
 
   // Bursts: a phase is entered and left.
   Instant entered;

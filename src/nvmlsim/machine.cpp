@@ -10,6 +10,7 @@
 
 #include "nvmlsim/process_life.h"
 #include "sim/advance.h"
+#include "sim/ranks.h"
 
 namespace hypermile {
 namespace {
@@ -31,18 +32,48 @@ void release(GpuRecord& record, const GpuPhysics& physics) {
   record.job.present = false;
 }
 
-void catch_up(GpuRecord& record, const GpuPhysics& physics, double machine_s, double speed) {
-  const double target = machine_s - record.slept_s;
+// When the GPU gives the job up, in the machine's time, should no further sign of life come.
+double end_of(GpuRecord& record, double machine_s, double speed) {
   JobSlot& job = record.job;
-  if (job.present) {
-    if (!process_lives(job.pid, job.pid_started)) {
-      const double end = std::max(record.sim.now_s, job.beat_s + kAfterlifeSeconds * speed);
-      job.lease_s = std::min(job.lease_s, end);
-    }
-    advance(record.sim, physics, &job.load, Seconds(std::min(target, job.lease_s)));
-    if (target < job.lease_s) return;
-    release(record, physics);
+  const double afterlife = job.beat_s + kAfterlifeSeconds * speed;
+  // Nobody has to ask after a process that was heard of just now.
+  if (machine_s - record.slept_s > afterlife && !process_lives(job.pid, job.pid_started)) {
+    job.lease_s = std::min(job.lease_s, std::max(record.sim.now_s, afterlife));
   }
+  return job.lease_s + record.slept_s;
+}
+
+struct Cell {
+  GpuRecord* record = nullptr;
+  const GpuPhysics* physics = nullptr;
+};
+
+// Moves the jobs of one group, or a job alone, as far as all of them run; then those that are over
+// are released. True when everything that runs has come to `machine_s`.
+bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
+  std::vector<SimRank> ranks;
+  double end_s = kNever;
+  for (const Cell& cell : cells) {
+    JobSlot& job = cell.record->job;
+    if (!job.present) continue;
+    end_s = std::min(end_s, end_of(*cell.record, machine_s, speed));
+    ranks.push_back({&cell.record->sim, cell.physics, &job.load, nullptr, cell.record->slept_s,
+                     job.iterations_before});
+  }
+  if (ranks.empty()) return true;
+  const bool complete = ranks.size() >= cells.front().record->job.ranks;
+  advance_together(ranks, complete, Seconds(std::min(machine_s, end_s)));
+  if (machine_s < end_s) return true;
+  for (const Cell& cell : cells) {
+    const JobSlot& job = cell.record->job;
+    if (job.present && job.lease_s + cell.record->slept_s <= end_s)
+      release(*cell.record, *cell.physics);
+  }
+  return false;
+}
+
+void rest(GpuRecord& record, const GpuPhysics& physics, double machine_s) {
+  const double target = machine_s - record.slept_s;
   const double detailed = std::min(target, record.sim.now_s + kIdleDetailSeconds);
   advance(record.sim, physics, nullptr, Seconds(detailed));
   if (detailed < target) {
@@ -70,20 +101,49 @@ std::uint64_t Machine::unix_us(const GpuRecord& record, double gpu_time_s) const
       0, epoch / 1000 + static_cast<std::int64_t>(std::llround(since_origin * 1e6))));
 }
 
+GpuRecord& Machine::next_record(unsigned gpu) {
+  GpuCell& cell = state().cells[gpu];
+  return cell.records[(cell.current.load(std::memory_order_acquire) & 1U) ^ 1U];
+}
+
+std::vector<unsigned> Machine::copy_group(unsigned gpu) {
+  const auto current = [&](unsigned i) -> const GpuRecord& {
+    const GpuCell& cell = state().cells[i];
+    return cell.records[cell.current.load(std::memory_order_acquire) & 1U];
+  };
+  const JobSlot& job = current(gpu).job;
+  std::vector<unsigned> members = {gpu};
+  for (unsigned i = 0; i < gpu_count() && job.present && job.group != 0; ++i) {
+    const JobSlot& other = current(i).job;
+    if (i != gpu && other.present && other.group == job.group) members.push_back(i);
+  }
+  for (const unsigned i : members) next_record(i) = current(i);
+  return members;
+}
+
 template <class Change>
 Result<GpuView> Machine::update(unsigned gpu, Change change) {
   GpuCell& cell = state().cells[gpu];
   GpuView result;
   {
     ASSIGN_OR_RETURN(const auto lock, region_->lock());
-    const std::uint32_t current = cell.current.load(std::memory_order_acquire) & 1U;
-    GpuRecord& next = cell.records[current ^ 1U];
-    next = cell.records[current];
     result.time_s = now_s();
-    catch_up(next, cell.physics, result.time_s, state().speed);
+    const std::vector<unsigned> members = copy_group(gpu);
+    std::vector<Cell> cells;
+    for (const unsigned i : members) cells.push_back({&next_record(i), &state().cells[i].physics});
+    while (!move_jobs(cells, result.time_s, state().speed)) {
+    }
+    for (const Cell& each : cells) {
+      if (!each.record->job.present) rest(*each.record, *each.physics, result.time_s);
+    }
+    GpuRecord& next = next_record(gpu);
     RETURN_IF_ERROR(change(next));
-    cell.current.store(current ^ 1U, std::memory_order_release);
     result.record = next;
+    // A process killed between two of these leaves ranks that are not equally far: the one behind
+    // catches up.
+    for (const unsigned i : members) {
+      state().cells[i].current.fetch_xor(1U, std::memory_order_release);
+    }
   }
   const JobSlot& job = result.record.job;
   result.now = view(result.record.sim, cell.physics, job.present ? &job.load : nullptr);
@@ -131,7 +191,10 @@ Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
     job.lease_s = job.beat_s + kLeaseSeconds * speed();
     job.memory_bytes = std::min(request.memory_bytes, facts(gpu).memory_bytes);
     job.load = request.load;
-    hypermile::start_job(record.sim, physics(gpu), job.load);
+    job.group = request.group;
+    job.ranks = std::max(1U, request.ranks);
+    job.iterations_before = request.iterations_before;
+    hypermile::start_job(record.sim, physics(gpu), job.load, 0, job.group != 0 ? 0 : kNoBarrier);
     return {};
   }));
   return {};

@@ -41,6 +41,10 @@ struct GpuView {
 struct JobRequest {
   Load load;
   std::uint64_t memory_bytes = 0;
+  // As in JobSlot.
+  std::uint64_t group = 0;
+  std::uint32_t ranks = 1;
+  std::uint64_t iterations_before = 0;
 };
 
 class Machine {
@@ -77,9 +81,13 @@ class Machine {
   Machine(std::unique_ptr<SharedRegion> region, std::string state_file)
       : region_(std::move(region)), state_file_(std::move(state_file)) {}
   MachineState& state() const { return *static_cast<MachineState*>(region_->payload()); }
-  // Brings the GPU to now, lets `change` work on it, and makes both visible at once.
+  // Brings the GPU to now, lets `change` work on it, and makes both visible at once. The other
+  // ranks of its job come along.
   template <class Change>
   Result<GpuView> update(unsigned gpu, Change change);
+  // The copies that may be changed, of this GPU and then of those that run ranks of its job.
+  std::vector<unsigned> copy_group(unsigned gpu);
+  GpuRecord& next_record(unsigned gpu);
 
   std::unique_ptr<SharedRegion> region_;
   std::string state_file_;

@@ -17,7 +17,7 @@ namespace hypermile {
 
 inline constexpr std::uint32_t kMostGpus = 16;
 // Part of the file's identity: raise it when the meaning changes and the size does not.
-inline constexpr std::uint32_t kMachineLayout = 1;
+inline constexpr std::uint32_t kMachineLayout = 2;
 
 struct GpuFacts {
   char name[96];
@@ -46,6 +46,10 @@ struct JobSlot {
   double lease_s = 0;
   std::uint64_t memory_bytes = 0;
   Load load = {};
+  // A rank of a job on `ranks` GPUs: jobs of one group wait for each other (sim/ranks.h). 0: alone.
+  std::uint64_t group = 0;
+  std::uint32_t ranks = 1;
+  std::uint64_t iterations_before = 0;  // finished before the job was started again
 };
 
 struct GpuRecord {

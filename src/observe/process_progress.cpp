@@ -196,6 +196,21 @@ const PhaseProgress* ProcessProgress::phase_in_force() const {
   return found != phases_.end() ? &*found : nullptr;
 }
 
+std::vector<ProcessProgress::NamedKernel> ProcessProgress::kernel_mix(std::uint32_t number) const {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr) return {};
+  if (source_ != ProgressSource::kLaunches) {
+    const std::optional<Pattern> pattern = detector_.pattern();
+    if (!pattern) return {};
+    number = pattern->phase;
+  }
+  std::vector<NamedKernel> mix;
+  for (const KernelShare& share : detector_.kernel_mix(number)) {
+    if (auto name = ring->name(share.kernel)) mix.push_back({std::move(*name), share.count});
+  }
+  return mix;
+}
+
 void ProcessProgress::set_levels(PhaseProgress& into, const Pattern& pattern) {
   into.pattern = pattern;
   std::vector<PhaseProgress::Level> levels;

@@ -92,6 +92,13 @@ class ProcessProgress final : private DetectorSink {
   // Devices, as CUDA numbers them in this process, in order of first use.
   const std::vector<std::uint32_t>& devices() const { return devices_; }
   std::uint64_t launches() const { return detector_.launches(); }
+  // The kernels of one iteration of a phase by name, with how often each is launched; with ticks,
+  // of what repeats in the launches now. Empty where no launches are seen, and once it is over.
+  struct NamedKernel {
+    std::string name;
+    double count = 0;
+  };
+  std::vector<NamedKernel> kernel_mix(std::uint32_t phase) const;
   std::optional<Instant> first_seen() const { return first_seen_; }  // of a launch or tick
   std::optional<Instant> last_seen() const { return last_seen_; }
   // Under a lock, or between ticks.

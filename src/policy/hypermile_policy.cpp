@@ -16,7 +16,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kParticles = 1024;
-constexpr double kMostAtFirst = 4;       // default windows before anything else
+constexpr double kMostAtFirst = 4;  // default windows before anything else
 constexpr int kBadWindowsInARow = 3;
 // A search that found nothing is taken up again after so many windows at the default, which
 // meanwhile have told more of it: drift and a few unlucky windows pass. The rest doubles each time.
@@ -47,7 +47,9 @@ class HypermilePolicy : public Policy {
   Step decide();
   Step measure_default(const char* why, bool exploring) const;
   std::optional<Step> memory_probe();
+  std::optional<Step> recall();
   bool open_next_slice();
+  void open_slice(std::optional<Mhz> memory, bool recall);
   bool look_again();
   void take(const Window& window);
   bool is_another_phase(double log_time, double log_power);
@@ -72,6 +74,7 @@ class HypermilePolicy : public Policy {
   std::optional<SliceSearch> search_;
   std::optional<double> rest_until_;  // windows at the default
   int looks_again_ = 0;
+  bool recalled_ = false;  // what was remembered is no longer believed
 };
 
 Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
@@ -85,7 +88,8 @@ Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
 JobState HypermilePolicy::job() const {
   JobState job;
   const double told = context_.job_iterations.value_or(0);
-  job.length = told > 0 && std::isfinite(told) ? told : std::max(2 * done_, context_.least_job_iterations);
+  job.length =
+      told > 0 && std::isfinite(told) ? told : std::max(2 * done_, context_.least_job_iterations);
   job.done = done_;
   job.explored = explored_;
   double power = 0;
@@ -120,6 +124,7 @@ Step HypermilePolicy::decide() {
     const double start = std::clamp(
         std::round(wanted_baselines(context_, seen_.noise(), job().length)), 2.0, kMostAtFirst);
     if (seen_.windows_at(0) < start) return measure_default("what the default costs", true);
+    if (auto step = recall()) return *step;
     if (!memory_) memory_.emplace(context_.settings, context_.default_values, found());
     if (auto step = memory_probe()) return *step;
     slices_left_ = memory_->ranking();
@@ -136,6 +141,21 @@ Step HypermilePolicy::decide() {
   Step rest = measure_default("nothing better than the default", false);
   rest.iterations *= 4;
   return rest;
+}
+
+// What an earlier run of this job ended at; nullopt where nothing is remembered, or no longer
+// holds, so that the search begins as if nothing were.
+std::optional<Step> HypermilePolicy::recall() {
+  if (recalled_ || !context_.remembered) return std::nullopt;
+  if (context_.remembered->setting == 0 ||
+      context_.remembered->setting >= context_.settings.size()) {
+    return std::nullopt;
+  }
+  if (!search_) open_slice(context_.settings[context_.remembered->setting].memory_clock, true);
+  if (auto step = search_->next(seen_, job())) return step;
+  search_.reset();
+  recalled_ = true;
+  return std::nullopt;
 }
 
 std::optional<Step> HypermilePolicy::memory_probe() {
@@ -155,11 +175,16 @@ std::optional<Step> HypermilePolicy::memory_probe() {
 
 bool HypermilePolicy::open_next_slice() {
   if (slices_left_->empty()) return false;
-  Slice slice = make_slice(context_.settings, slices_left_->back(), found());
+  const std::optional<Mhz> memory = slices_left_->back();
   slices_left_->pop_back();
-  ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
-  search_.emplace(context_, Posterior(std::move(slice), std::move(table)), job(), seen_);
+  open_slice(memory, false);
   return true;
+}
+
+void HypermilePolicy::open_slice(std::optional<Mhz> memory, bool recall) {
+  Slice slice = make_slice(context_.settings, memory, found());
+  ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
+  search_.emplace(context_, Posterior(std::move(slice), std::move(table)), job(), seen_, recall);
 }
 
 bool HypermilePolicy::look_again() {
@@ -247,6 +272,7 @@ void HypermilePolicy::start_over() {
   search_.reset();
   rest_until_.reset();
   looks_again_ = 0;
+  recalled_ = true;
 }
 
 }  // namespace

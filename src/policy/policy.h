@@ -25,6 +25,13 @@
 
 namespace hypermile {
 
+// What an earlier run of the same job came to keep, and what it measured there against the default.
+struct Remembered {
+  std::size_t setting = 0;  // an index; not the default
+  double time_ratio = 1;
+  double power_ratio = 1;
+};
+
 // What is known before the first Window.
 struct PolicyContext {
   // [0] is the driver's default (empty). Only these are ever asked for. In a curve's order:
@@ -41,6 +48,9 @@ struct PolicyContext {
   Setting default_values;
   // A predictor's guess of the best Setting (an index), for policies that start from one.
   std::optional<std::size_t> predicted;
+  // Says where to look first, never what to believe: the policy "hypermile" measures it before it
+  // keeps it.
+  std::optional<Remembered> remembered = {};
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
   // A GPU's name whose family must not inform the prior, for a judge that replays measurements the

@@ -37,6 +37,11 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
+// What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
+// standard deviations. It gets so many windows to show that it keeps the bound.
+constexpr double kAlikeSlowdown = 0.015;
+constexpr double kAlikeScore = 0.025;
+constexpr double kRecallWindows = 3;
 
 }  // namespace
 
@@ -56,13 +61,15 @@ Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Second
 }
 
 SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
-                         const Observations& seen)
+                         const Observations& seen, bool recall)
     : context_(context),
       posterior_(std::move(posterior)),
       first_baselines_(seen.windows_at(0)),
       // The first baselines are part of a search's budget; probes of memory clocks and of earlier
       // slices are not.
-      explored_before_(static_cast<double>(job.explored) > first_baselines_ ? job.explored : 0) {}
+      explored_before_(static_cast<double>(job.explored) > first_baselines_ ? job.explored : 0) {
+  if (recall && context.remembered) recall_ = Recall::kLooking;
+}
 
 std::size_t SliceSearch::choose(const SliceView& view, double safety) const {
   std::size_t best = 0;
@@ -177,6 +184,31 @@ std::optional<Step> SliceSearch::first_look(const SliceView& view, const JobStat
   return probe(nearest, view, job, "a first look");
 }
 
+// Where an earlier run of this job ended: measured until it holds, with the confidence that any
+// Setting must have, or is refuted.
+std::optional<Step> SliceSearch::recall(const SliceView& view, const JobState& job) {
+  const Remembered& then = *context_.remembered;
+  const auto& points = posterior_.slice().points;
+  const auto found = std::ranges::find(points, then.setting, &Candidate::setting);
+  recall_ = Recall::kRefuted;
+  if (found == points.begin() || found == points.end()) return std::nullopt;
+  const auto point = static_cast<std::size_t>(found - points.begin());
+  const Belief& belief = view.beliefs[point];
+  const bool seen = view.windows[point] > 0;
+  const double score_then =
+      score(context_.objective, then.time_ratio, then.power_ratio, job.default_power);
+  const bool alike = std::abs(belief.slowdown - (then.time_ratio - 1)) <=
+                         kAlikeSlowdown + 2 * belief.slowdown_sd &&
+                     std::abs(belief.score - score_then) <= kAlikeScore + 2 * belief.score_sd;
+  if (seen && alike && belief.safe >= kSettleSafety) {
+    recall_ = Recall::kHolds;
+    return std::nullopt;
+  }
+  if (seen && (!alike || view.windows[point] >= kRecallWindows)) return std::nullopt;
+  recall_ = Recall::kLooking;
+  return probe(point, view, job, "where an earlier run of this job ended");
+}
+
 // While holding: a Setting that is probably within the bound and saves more is worth a window.
 std::optional<Step> SliceSearch::go_lower(const SliceView& view, std::size_t settled,
                                           const JobState& job) {
@@ -240,12 +272,18 @@ Step SliceSearch::hold(const SliceView& view) const {
 std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& job) {
   const std::optional<SliceView> view = look(posterior_, context_, seen, job);
   if (!view) return std::nullopt;
+  if (recall_ == Recall::kLooking) {
+    if (auto step = recall(*view, job)) return step;
+    if (refuted()) return std::nullopt;
+  }
   const std::size_t settled = settle(*view);
   if (job.length < kShortJob) {
     if (auto step = first_look(*view, job)) return step;
   }
   if (job.length >= kShortJob && may_be_innocent(*view)) return baseline();
-  if (auto step = explore(*view, settled, job)) return step;
+  if (recall_ == Recall::kNothing) {
+    if (auto step = explore(*view, settled, job)) return step;
+  }
   if (auto step = first_look(*view, job)) return step;
   if (auto step = go_lower(*view, settled, job)) return step;
   if (must_move(*view, settled)) held_ = settled;

@@ -24,20 +24,26 @@ Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Second
 
 class SliceSearch {
  public:
-  // `context` must outlive the search.
+  // `context` must outlive the search. With `recall` it looks at context.remembered first, and
+  // explores nothing else where that holds.
   SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
-              const Observations& seen);
+              const Observations& seen, bool recall = false);
 
   // The next Step, or nullopt when this slice has nothing better than the default.
   std::optional<Step> next(const Observations& seen, const JobState& job);
+  // What was remembered does not hold here. next() has returned nullopt.
+  bool refuted() const { return recall_ == Recall::kRefuted; }
 
  private:
+  enum class Recall { kNothing, kLooking, kHolds, kRefuted };
+
   std::size_t choose(const SliceView& view, double safety) const;
   std::size_t settle(const SliceView& view) const;
   bool affordable(std::size_t point, std::size_t settled, const SliceView& view) const;
   std::size_t most_promising(const SliceView& view, std::size_t settled) const;
   std::optional<Step> explore(const SliceView& view, std::size_t settled,
                               const JobState& job) const;
+  std::optional<Step> recall(const SliceView& view, const JobState& job);
   std::optional<Step> first_look(const SliceView& view, const JobState& job) const;
   std::optional<Step> go_lower(const SliceView& view, std::size_t settled, const JobState& job);
   bool may_be_innocent(const SliceView& view) const;
@@ -52,6 +58,7 @@ class SliceSearch {
   std::size_t explored_before_;
   std::size_t held_ = 0;  // point
   int bold_tries_ = 0;
+  Recall recall_ = Recall::kNothing;
 };
 
 }  // namespace hypermile

@@ -32,6 +32,7 @@ class LaunchDetector::Core {
   double confidence() const;
   std::optional<Pattern> pattern() const;
   std::vector<Pattern> phases() const;
+  std::vector<KernelShare> kernel_mix(std::uint32_t phase) const;
   std::uint64_t launches() const { return ring_.end(); }
   std::size_t memory_bytes() const;
 

@@ -58,6 +58,17 @@ std::vector<Pattern> LaunchDetector::Core::phases() const {
   return patterns;
 }
 
+std::vector<KernelShare> LaunchDetector::Core::kernel_mix(std::uint32_t phase) const {
+  const bool here = state_ == DetectorState::kLocked && phase == phase_;
+  const PhaseLibrary::Phase* known = library_.find(phase);
+  std::vector<KernelShare> mix;
+  if (!here && known == nullptr) return mix;
+  for (const KernelCount& each : here ? reference_.counts : known->reference.counts) {
+    mix.push_back({numbers_.kernel(each.kernel), static_cast<double>(each.count)});
+  }
+  return mix;
+}
+
 std::size_t LaunchDetector::Core::memory_bytes() const {
   return sizeof(*this) + numbers_.memory_bytes() + ring_.memory_bytes() + analysis_.memory_bytes() +
          tracker_.memory_bytes() + outer_.memory_bytes() + library_.memory_bytes() +
@@ -95,6 +106,9 @@ std::optional<Pattern> LaunchDetector::pattern() const {
 }
 std::vector<Pattern> LaunchDetector::phases() const {
   return core_->phases();
+}
+std::vector<KernelShare> LaunchDetector::kernel_mix(std::uint32_t phase) const {
+  return core_->kernel_mix(phase);
 }
 std::uint64_t LaunchDetector::launches() const {
   return core_->launches();

@@ -61,6 +61,12 @@ struct Pattern {
   std::vector<OuterLevel> outer;  // inner to outer, at most two
 };
 
+// How often an iteration launches a kernel, on average.
+struct KernelShare {
+  std::uint32_t kernel = 0;
+  double count = 0;
+};
+
 struct Lock {
   Instant time;
   std::uint64_t launch = 0;  // number of the launch at which it was decided, from 0
@@ -114,6 +120,8 @@ class LaunchDetector {
   std::optional<Pattern> pattern() const;
   // Every phase that is remembered, the locked one included; at most eight.
   std::vector<Pattern> phases() const;
+  // Of one iteration of a remembered phase; empty for any other.
+  std::vector<KernelShare> kernel_mix(std::uint32_t phase) const;
   std::uint64_t launches() const;
   // Of all that the detector holds; does not grow after construction.
   std::size_t memory_bytes() const;

@@ -14,6 +14,9 @@ namespace hypermile {
 namespace {
 
 constexpr double kZ99 = 2.3263478740408408;  // 99th percentile of the normal distribution
+// What a collective that waits for other ranks keeps of the SMs: its kernel spins in a few blocks,
+// so the GPU counts as busy all the while.
+constexpr double kSpinningSms = 0.05;
 
 double draw_delay(SimRandom& random, const DelayModel& model) {
   const double median = model.median.value();
@@ -73,6 +76,15 @@ void rest(SimGpuState& state, const GpuPhysics& gpu) {
   state.segment.sm_reported_mhz = state.segment.sm_true_mhz = gpu.clocks.sm_idle.value();
 }
 
+// Nothing is done: while the memory clock changes, and while other ranks are waited for.
+void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool spinning) {
+  segment.unit_rate = segment.dram = segment.fp64 = segment.fp32 = segment.tensor = 0;
+  segment.estimate_w = 0;
+  segment.busy = spinning ? 1 : 0;
+  segment.sm_active = spinning ? kSpinningSms : 0;
+  segment.power_w = rate.wait_w + leakage_w * rate.wait_v2;
+}
+
 // The rates from here on.
 void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
   if (!state.job.running || load == nullptr) {
@@ -84,10 +96,8 @@ void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) 
   Segment& segment = state.segment;
   segment.sm_reported_mhz = sm;
   segment.sm_true_mhz = rate.sm_true_mhz;
-  if (state.memory_stall_until_s > segment.start_s) {
-    segment.unit_rate = segment.busy = segment.dram = segment.sm_active = 0;
-    segment.fp64 = segment.fp32 = segment.tensor = segment.estimate_w = 0;
-    segment.power_w = rate.wait_w + state.leakage_w * rate.wait_v2;
+  if (state.memory_stall_until_s > segment.start_s || state.job.waiting) {
+    stand_still(segment, rate, state.leakage_w, state.job.waiting);
     return;
   }
   const double busy_s = rate.busy_s * state.job.factor;
@@ -123,6 +133,8 @@ void act(SimGpuState& state, const GpuPhysics& gpu, Knob knob) {
 
 void begin_next_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load) {
   if (!state.job.running) return;
+  state.job.waiting = at_barrier(state.job, load);
+  if (state.job.waiting) return;
   begin_iteration(state, gpu, load, sm_in_force(state, gpu), memory_in_force(state, gpu));
 }
 
@@ -166,24 +178,57 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
   return state;
 }
 
+namespace {
+
+// The next event that is due until `target`; false when there is none.
+bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double target,
+          JobObserver* observer) {
+  const double end = unit_end(state);
+  const double next = next_event(state);
+  if (!(next <= target)) return false;
+  settle(state, gpu, next);
+  handle(state, gpu, load, end <= next, observer);
+  begin_segment(state, gpu, load);
+  return true;
+}
+
+}  // namespace
+
 void advance(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
              JobObserver* observer) {
-  const double target = until.value();
-  for (;;) {
-    const double end = unit_end(state);
-    const double next = next_event(state);
-    if (!(next <= target)) break;
-    settle(state, gpu, next);
-    handle(state, gpu, load, end <= next, observer);
-    begin_segment(state, gpu, load);
+  while (step(state, gpu, load, until.value(), observer)) {
   }
-  state.now_s = std::max(state.now_s, target);
+  state.now_s = std::max(state.now_s, until.value());
+}
+
+void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
+                        JobObserver* observer) {
+  while (!state.job.waiting) {
+    if (!step(state, gpu, load, until.value(), observer)) {
+      state.now_s = std::max(state.now_s, until.value());
+      return;
+    }
+    state.now_s = std::max(state.now_s, state.segment.start_s);
+  }
+}
+
+void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+                 std::uint64_t barrier) {
+  JobPosition& job = state.job;
+  job.barrier = barrier;
+  if (!job.running || !job.waiting || at_barrier(job, load)) return;
+  settle(state, gpu, state.now_s);
+  job.waiting = false;
+  job.unit_start_s = job.iteration_start_s = state.now_s;
+  begin_next_iteration(state, gpu, load);
+  begin_segment(state, gpu, &load);
 }
 
 void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
-               std::uint64_t iterations) {
+               std::uint64_t iterations, std::uint64_t barrier) {
   settle(state, gpu, state.now_s);
   begin_job(state, load, iterations, state.now_s);
+  state.job.barrier = barrier;
   begin_next_iteration(state, gpu, load);
   begin_segment(state, gpu, &load);
 }
@@ -212,7 +257,8 @@ namespace {
 double iterations_at(const SimGpuState& state, const Load* load, double span) {
   const JobPosition& job = state.job;
   const double whole = static_cast<double>(job.train_iterations);
-  if (load == nullptr || !job.running || (job.phase != 0 && !load->aperiodic)) return whole;
+  if (load == nullptr || !job.running || job.waiting || (job.phase != 0 && !load->aperiodic))
+    return whole;
   if (job.block > 0) {
     const double done = std::min(1.0, job.done + state.segment.unit_rate * span);
     return whole + done * static_cast<double>(job.block);

@@ -39,9 +39,19 @@ void advance(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Second
              JobObserver* observer = nullptr);
 
 // Starts `load` now; the job ends by itself after `iterations` training iterations (0: never).
+// `barrier`: see below.
 void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
-               std::uint64_t iterations = 0);
+               std::uint64_t iterations = 0, std::uint64_t barrier = kNoBarrier);
 void stop_job(SimGpuState& state, const GpuPhysics& gpu);
+
+// For a job that is one rank of several (ranks.h moves them together): it waits, as a collective's
+// kernel does, once it has finished `barrier` training iterations, until it may finish more.
+// advance_to_barrier() goes to `until` or to the instant at which the wait begins, if that is first
+// and not behind it already.
+void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
+                        JobObserver* observer = nullptr);
+void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+                 std::uint64_t barrier);
 
 // Asks for a knob (nullopt: the default); it acts after a delay drawn from the sheet. Returns how
 // long the call would block its caller. A later request replaces one that does not act yet.

@@ -115,8 +115,8 @@ std::uint64_t uninterrupted(const SimGpuState& state, const Load& load) {
   const JobPosition& job = state.job;
   if (load.aperiodic) return 1;
   if (job.phase != 0) return job.phase_left;
-  std::uint64_t room = UINT64_MAX;
-  if (job.limit > 0) room = job.limit - job.train_iterations;
+  std::uint64_t room = job.barrier - job.train_iterations;
+  if (job.limit > 0) room = std::min(room, job.limit - job.train_iterations);
   for (std::uint32_t i = 1; i < load.phase_count; ++i) {
     if (load.phases[i].every > 0) room = std::min(room, job.next_visit[i] - job.train_iterations);
   }
@@ -169,6 +169,7 @@ void end_iterations(SimGpuState& state, const Load& load, std::uint64_t count, d
   }
   job.all_iterations += count;
   job.iteration_start_s = time_s;
+  job.part = 0;
   if (job.limit > 0 && job.train_iterations >= job.limit) {
     job.running = false;
     return;
@@ -222,6 +223,10 @@ void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load
                drift_factor(load, job.train_iterations) *
                level_factor(state, job.iteration_start_s);
   job.iteration_s = whole.wait_s + job.factor * whole.busy_s;
+}
+
+bool at_barrier(const JobPosition& job, const Load& load) {
+  return (job.phase == 0 || load.aperiodic) && job.train_iterations >= job.barrier;
 }
 
 bool finish_unit(SimGpuState& state, const Load& load, double time_s, JobObserver* observer) {

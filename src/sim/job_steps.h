@@ -22,6 +22,9 @@ const PartRate& unit_rate(SimGpuState& state, const GpuPhysics& gpu, const Load&
 void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load, double sm_mhz,
                      double memory_mhz);
 
+// Whether the job must wait for other ranks before its next iteration.
+bool at_barrier(const JobPosition& job, const Load& load);
+
 // The unit in hand is over at `time_s`: reports it and moves on. True if an iteration has ended, so
 // that begin_iteration() is due; the job may then have stopped running.
 bool finish_unit(SimGpuState& state, const Load& load, double time_s, JobObserver* observer);

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "gpu/knob_check.h"
+#include "sim/sim_ranks.h"
 
 namespace hypermile {
 namespace {
@@ -37,17 +38,33 @@ SimGpu::SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options)
       capabilities_(capabilities_of(sheet_)) {}
 
 void SimGpu::catch_up() {
+  if (ranks_ != nullptr) return ranks_->advance(clock_.now());
   advance(state_, sheet_.physics, load_ ? &*load_ : nullptr, clock_.now() - origin_, observer_);
 }
 
 void SimGpu::start(const Workload& workload, std::uint64_t iterations) {
   catch_up();
+  ranks_ = nullptr;
   load_ = workload.load;
   start_job(state_, sheet_.physics, *load_, iterations);
 }
 
+void SimGpu::start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations) {
+  catch_up();
+  load_ = load;
+  start_job(state_, sheet_.physics, *load_, iterations, 0);
+  ranks_ = &ranks;
+}
+
+SimRank SimGpu::as_rank() {
+  return {
+      &state_, &sheet_.physics, load_ ? &*load_ : nullptr, observer_, (origin_ - Instant()).value(),
+      0};
+}
+
 void SimGpu::stop() {
   catch_up();
+  ranks_ = nullptr;
   stop_job(state_, sheet_.physics);
 }
 

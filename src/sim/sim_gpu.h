@@ -13,9 +13,12 @@
 #include "gpu/gpu.h"
 #include "sim/advance.h"
 #include "sim/gpu_sheet.h"
+#include "sim/ranks.h"
 #include "sim/workload.h"
 
 namespace hypermile {
+
+class SimRanks;
 
 struct SimGpuOptions {
   std::uint64_t seed = 1;
@@ -31,6 +34,9 @@ class SimGpu final : public Gpu {
 
   // Starts the job now, in place of one that runs. `iterations` 0: endless.
   void start(const Workload& workload, std::uint64_t iterations = 0);
+  // The same as one of several ranks; sim_ranks.h calls it.
+  void start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations);
+  SimRank as_rank();
   void stop();
   bool running();
   // How far the job has come: whole and part training iterations since its start.
@@ -64,6 +70,7 @@ class SimGpu final : public Gpu {
   Instant origin_;
   SimGpuState state_;
   std::optional<Load> load_;
+  SimRanks* ranks_ = nullptr;  // of the job that runs, where it has several
   JobObserver* observer_ = nullptr;
   GpuIdentity identity_;
   Capabilities capabilities_;

@@ -21,6 +21,7 @@
 
 namespace hypermile {
 
+inline constexpr std::uint64_t kNoBarrier = std::numeric_limits<std::uint64_t>::max();
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Effects that no policy's or predictor's model contains. 1 is as on real cards (as far as is
@@ -63,6 +64,9 @@ struct JobPosition {
   std::uint64_t train_iterations = 0;                     // whole ones
   std::uint64_t all_iterations = 0;                       // of every phase
   std::array<std::uint64_t, kMaxPhases> next_visit = {};  // train_iterations at which it is due
+  // A rank of a larger job (ranks.h): training iterations it may finish before it waits.
+  std::uint64_t barrier = kNoBarrier;
+  bool waiting = false;  // for the other ranks
 };
 
 // How one part (or a whole iteration, blended) runs at given clocks; see physics.h.

@@ -15,6 +15,16 @@ def realtime(*arguments):
     return json.loads(hypermile("simulate", "--realtime", "--json", *arguments).stdout)
 
 
+def lock_clock(gpu, mhz):
+    """Through NVML, in a process of its own, as any client would."""
+    setter = (
+        "import ctypes as c; n = c.CDLL('libnvidia-ml.so.1'); n.nvmlInit_v2(); d = c.c_void_p();"
+        f"n.nvmlDeviceGetHandleByIndex_v2({gpu}, c.byref(d));"
+        f"raise SystemExit(n.nvmlDeviceSetGpuLockedClocks(d, 210, {mhz}))"
+    )
+    subprocess.run(["python3", "-c", setter], check=True)
+
+
 class CliTest(unittest.TestCase):
     def setUp(self):
         self.machine = self.enterContext(Machine("rtx3080ti,h200", speed=10))
@@ -55,6 +65,31 @@ class CliTest(unittest.TestCase):
         self.assertEqual(report["gpu"], uuid)
         self.assertGreater(report["intervals"][-1]["gpu_utilization"], 0.5)
         self.assertGreater(report["energy_j"], 10 * 1 * 150, "ten simulated seconds under load")
+
+    def test_ranks_of_a_job_go_as_fast_as_the_slowest(self):
+        with Machine("rtx3080ti,rtx3080ti", speed=10):
+            lock_clock(1, 900)
+            job = json.loads(
+                hypermile("simulate", "--realtime", "--ranks", "2", "--seconds", "10", "--json").stdout
+            )
+            alone = realtime("--seconds", "10", "--gpu", "0")
+        times = [rank["time_per_iteration_s"] for rank in job["ranks"]]
+        self.assertAlmostEqual(times[0] / times[1], 1, delta=0.05)
+        self.assertGreater(times[0], 1.2 * alone["time_per_iteration_s"])
+        self.assertLess(
+            job["ranks"][0]["energy_per_iteration_j"] / times[0],
+            0.95 * alone["energy_per_iteration_j"] / alone["time_per_iteration_s"],
+            "a rank that waits draws less",
+        )
+
+    def test_a_job_ends_when_one_of_its_ranks_fails(self):
+        with Machine("rtx3080ti,rtx3080ti", speed=10):
+            job = subprocess.run(
+                [HYPERMILE, "simulate", "--realtime", "--ranks", "3", "--seconds", "1h"],
+                capture_output=True, text=True, timeout=30,
+            )
+        self.assertEqual(job.returncode, 1)
+        self.assertIn("rank 2 of the job failed", job.stderr)
 
     def test_a_job_lasts_as_long_as_it_should_and_counts(self):
         job = realtime("--seconds", "5", "--workload", "resnet50", "--gpu", "0")
