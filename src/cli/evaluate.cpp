@@ -13,6 +13,7 @@
 #include "base/csv.h"
 #include "cli/policy_results.h"
 #include "judge/tournament.h"
+#include "simulate/replayed_run.h"
 
 namespace hypermile {
 namespace {
@@ -109,8 +110,10 @@ Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
   Evaluation evaluation;
   ASSIGN_OR_RETURN(const std::vector<Curve> curves, load_curves(options, evaluation));
   evaluation.curves = curves.size();
-  ASSIGN_OR_RETURN(evaluation.runs, hold_tournament(curves, options.policies, options.repeats,
-                                                    options.conditions, options.threads));
+  ASSIGN_OR_RETURN(
+      evaluation.runs,
+      hold_tournament(curves, options.policies, options.repeats, options.conditions,
+                      options.threads, options.controller ? replay_controlled : ReplayJob()));
   evaluation.summary = summarise(evaluation.runs);
   return evaluation;
 }

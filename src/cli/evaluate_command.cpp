@@ -24,6 +24,7 @@ Result<EvaluateOptions> read_options(const CommandArguments& arguments) {
   options.conditions.drift = values.number("drift");
   options.conditions.seed = static_cast<std::uint64_t>(values.integer("seed"));
   ASSIGN_OR_RETURN(options.knobs, read_knobs(values));
+  options.controller = values.flag("controller");
   if (values.given("curves")) options.curve_list = values.text("curves");
   return options;
 }

@@ -121,6 +121,8 @@ constexpr OptionSpec kTable[] = {
     {"repeat", kInteger, "K", "3", "evaluate simulate",
      "runs of each policy on each curve; with --gpus, of each job on the same cards (one without "
      "it)"},
+    {"controller", kFlag, "", "false", "evaluate",
+     "play the whole Controller in virtual time, not the policy alone"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
     {"knobs", kList, "sm,mem,limit", "", "evaluate predict simulate run attach",

@@ -10,8 +10,8 @@ namespace {
 constexpr int kReference = 4;     // values that make the reference
 constexpr double kFollow = 0.02;  // how fast the reference follows afterwards
 constexpr double kForget = 0.95;  // of a sum, from value to value
-constexpr double kProof = 4;      // sums beyond so many allowances
-constexpr double kNoise = 1;      // standard deviations that never count
+constexpr double kProof = 5;      // sums beyond so many allowances
+constexpr double kNoise = 1.25;   // standard deviations that never count
 constexpr double kLearnNoise = 0.1;
 
 }  // namespace

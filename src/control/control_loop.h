@@ -77,6 +77,7 @@ class Controller::Core {
   std::vector<Setting> settings_for(const Setting& default_values) const;
   std::optional<double> iterations_left(const Phase& phase) const;
   void run_step(Phase& phase, Instant now);
+  bool prepare_step(Phase& phase, Instant now);
   bool take_next_step(Phase& phase);
   void write_decision(Phase& phase, const Step& step);
   void open_meters(Phase& phase, Instant now);

@@ -177,10 +177,20 @@ std::vector<Setting> Controller::Core::settings_of_step(Phase& phase) {
 }
 
 void Controller::Core::run_step(Phase& phase, Instant now) {
+  if (!prepare_step(phase, now)) return;
+  const bool slow = std::ranges::any_of(meters_, &RankMeter::too_slow);
+  if (meters_.empty() || !(slow || std::ranges::all_of(meters_, &RankMeter::done))) return;
+  close_meters(phase, now);
+  // At once: the Boundaries of the next round belong to the next Window.
+  if (phase.policy) prepare_step(phase, now);
+}
+
+// Whether the Step in hand is being measured.
+bool Controller::Core::prepare_step(Phase& phase, Instant now) {
   if (!take_next_step(phase)) {
     phase.policy.reset();
     leave_alone(phase, "the policy failed", now);
-    return;
+    return false;
   }
   // Where circumstances spoil every Window the default is watched until one is good.
   const std::vector<Setting> wanted = spoiled_ ? everywhere({}) : settings_of_step(phase);
@@ -190,17 +200,15 @@ void Controller::Core::run_step(Phase& phase, Instant now) {
     applied_->ask(wanted, now);
   }
   if (spoiled_) set_state(ControlState::kUnsure, reason_);
-  if (applied_->stage() != AppliedSettings::Stage::kInForce) return;
+  if (applied_->stage() != AppliedSettings::Stage::kInForce) return false;
   failures_ = 0;
   try_again_.reset();
   if (applied_->told() != applied_->asked()) {
     drop_clamped(phase, now);
-    return;
+    return false;
   }
   if (meters_.empty()) open_meters(phase, now);
-  const bool slow = std::ranges::any_of(meters_, &RankMeter::too_slow);
-  if (meters_.empty() || !(slow || std::ranges::all_of(meters_, &RankMeter::done))) return;
-  close_meters(phase, now);
+  return true;
 }
 
 // What the GPUs were told is not what was asked: they are not allowed as much. The Settings that

@@ -61,6 +61,7 @@ std::vector<PortAnswer> DirectPort::take_answers() {
       continue;
     }
     const Result<void> told = tell(*card, setting);
+    if (told && card == cards_.front()) told_ = setting;
     answers.push_back({uuid, setting, told ? Result<Setting>(setting) : told.error()});
   }
   return answers;

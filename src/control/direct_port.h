@@ -25,6 +25,8 @@ class DirectPort final : public SettingPort {
   void ask(const GpuUuid& gpu, const Setting& setting) override;
   std::vector<PortAnswer> take_answers() override;
   Result<void> release() override;
+  // What the first card was last told; none before anything was.
+  const std::optional<Setting>& told() const { return told_; }
 
  private:
   Gpu* find(const GpuUuid& uuid) const;
@@ -34,6 +36,7 @@ class DirectPort final : public SettingPort {
   PortState state_ = PortState::kUnclaimed;
   std::optional<Error> problem_;
   std::map<GpuUuid, Setting> wanted_;  // not yet answered
+  std::optional<Setting> told_;
 };
 
 }  // namespace hypermile

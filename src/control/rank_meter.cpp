@@ -34,12 +34,15 @@ RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBou
 
 void RankMeter::add(const CountedBoundary& at, bool fresh) {
   const Boundary& boundary = at.boundary;
-  if (done() || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
+  if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
+  // One that has all it wanted goes on until it is closed: the next begins where it ends, and no
+  // iteration may be lost between the two.
   if (!builder_) {
     begin(at);
   } else if (cuts(at) || (fresh && on_another_axis(boundary))) {
-    cut_ = done_ = has_enough() || (++restarts_ > kRestarts && iterations_ > 0);
-    if (!done_) begin(at);
+    cut_ = done() || has_enough() || (++restarts_ > kRestarts && iterations_ > 0);
+    done_ = done_ || cut_;
+    if (!cut_) begin(at);
   } else {
     extend(at);
   }
@@ -83,7 +86,7 @@ void RankMeter::extend(const CountedBoundary& at) {
   done_ = iterations_ >= terms_.iterations;
   ++boundaries_;
   timed_ += at.boundary.gpu_time.has_value();
-  too_slow_ = !done_ && terms_.abort_above && is_too_slow(at.boundary);
+  too_slow_ = too_slow_ || (!done_ && terms_.abort_above && is_too_slow(at.boundary));
 }
 
 // Boundaries are told of a second late and more, so that waiting until the Window is one that can

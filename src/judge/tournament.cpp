@@ -11,7 +11,7 @@ namespace hypermile {
 Result<std::vector<RunResult>> hold_tournament(std::span<const Curve> curves,
                                                std::span<const std::string> policies,
                                                std::size_t repeats, const Conditions& conditions,
-                                               unsigned threads) {
+                                               unsigned threads, const ReplayJob& play) {
   const std::size_t total = curves.size() * policies.size() * repeats;
   std::vector<std::optional<Result<RunResult>>> slots(total);
   std::atomic<std::size_t> next = 0;
@@ -19,7 +19,8 @@ Result<std::vector<RunResult>> hold_tournament(std::span<const Curve> curves,
     for (std::size_t i = next++; i < total; i = next++) {
       const Curve& curve = curves[i / (policies.size() * repeats)];
       const std::string& policy = policies[i / repeats % policies.size()];
-      slots[i] = replay(curve, policy, i % repeats, conditions);
+      slots[i] = play ? play(curve, policy, i % repeats, conditions)
+                      : replay(curve, policy, i % repeats, conditions);
     }
   };
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());

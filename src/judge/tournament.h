@@ -5,6 +5,7 @@
 // repeats.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,10 +14,14 @@
 
 namespace hypermile {
 
-// `threads` 0: one per core. The first error in order, if any run has one.
+using ReplayJob = std::function<Result<RunResult>(
+    const Curve& curve, std::string_view policy, std::size_t repeat, const Conditions& conditions)>;
+
+// `threads` 0: one per core. `play` plays one job; empty: replay(). The first error in order, if
+// any run has one.
 Result<std::vector<RunResult>> hold_tournament(std::span<const Curve> curves,
                                                std::span<const std::string> policies,
                                                std::size_t repeats, const Conditions& conditions,
-                                               unsigned threads = 0);
+                                               unsigned threads = 0, const ReplayJob& play = {});
 
 }  // namespace hypermile

@@ -60,7 +60,8 @@ class SessionTest : public ::testing::Test {
                      .visible_devices = {},
                      .log = log_.get(),
                      .warn = [this](const std::string& line) { warnings_.push_back(line); },
-                     .show = {}});
+                     .show = {},
+                     .follower = follower_});
   }
   // `play` brings the job up to the instant it is given.
   void run_until(double seconds, const std::function<void(Instant)>& play) {
@@ -89,6 +90,7 @@ class SessionTest : public ::testing::Test {
   std::function<OpenedFake()> open_gpu_;
   std::vector<std::string> lines_, warnings_;
   std::unique_ptr<EventLog> log_;
+  JobFollower* follower_ = nullptr;
   std::unique_ptr<Session> session_;
 };
 

@@ -14,6 +14,7 @@ constexpr double kNoiseIterations = 30;
 // Noise is drawn once for each stretch of an iteration, but not more often than this.
 constexpr Seconds kShortestSegment = milliseconds(20);
 constexpr std::size_t kHistorySize = 120;
+constexpr double kReached = 0.98;
 
 template <class Value, class Take>
 std::vector<Value> distinct_descending(const Curve& curve,
@@ -143,7 +144,12 @@ Result<Sample> ReplayGpu::read(SensorSet wanted) {
         in_force_.memory_clock ? in_force_.memory_clock : curve_.default_values.memory_clock;
   }
   if (wanted.has(Sensor::kEventReasons)) {
-    sample.reasons = EventReasons{in_force_.sm_clock ? EventReasons::kRequestedClocks : 0};
+    // A clock that was measured below its ceiling was held there by the card's power limit.
+    const CurvePoint& point = point_in_force();
+    const auto& ceiling = point.setting.sm_clock;
+    const bool capped = ceiling && point.sm_seen && *point.sm_seen < *ceiling * kReached;
+    sample.reasons = EventReasons{(in_force_.sm_clock ? EventReasons::kRequestedClocks : 0) |
+                                  (capped ? EventReasons::kSoftwarePowerCap : 0)};
   }
   if (wanted.has(Sensor::kPowerLimit)) {
     sample.power_limit =

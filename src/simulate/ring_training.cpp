@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <mutex>
 #include <utility>
 
 #include "base/random.h"
+#include "simulate/ring_ticks.h"
 
 namespace hypermile {
 namespace {
@@ -16,16 +15,6 @@ constexpr double kEventEvery = 0.05;  // s, as the injected library is asked for
 
 std::uint64_t ns(Instant time) {
   return static_cast<std::uint64_t>(time.nanoseconds());
-}
-
-// A writer learns its folder from the environment, which all threads share.
-bool open_in(const RingFolder& folder, RingWriter& writer, RingSource source) {
-  static std::mutex environment;
-  const std::lock_guard<std::mutex> lock(environment);
-  ::setenv(kRingDirVariable, folder.path().c_str(), 1);
-  const bool opened = writer.open(source);
-  ::unsetenv(kRingDirVariable);
-  return opened;
 }
 
 }  // namespace
@@ -49,14 +38,9 @@ Result<std::unique_ptr<RingTraining>> RingTraining::make(SimGpu& gpu, const Load
   ASSIGN_OR_RETURN(RingFolder folder, RingFolder::make());
   std::unique_ptr<RingTraining> made(new RingTraining(gpu, load, shows, seed, std::move(folder)));
   const RingSource source = shows == Shows::kTicks ? RingSource::kTicks : RingSource::kLaunches;
-  if (!open_in(made->folder_, *made->writer_, source)) {
-    return Error{ErrorCode::kIo, "no ring can be made in " + made->folder_.path(),
-                 "make room in /dev/shm"};
-  }
-  RingWriter& writer = *made->writer_;
-  writer.header().status = static_cast<std::uint32_t>(RingStatus::kWatching);
+  RETURN_IF_ERROR(open_ring(made->folder_, *made->writer_, source));
   for (std::uint32_t device = 0; device < devices; ++device) {
-    writer.put(ns(gpu.instant(0)), pack_b(RecordKind::kContext, 0, device), 0);
+    made->writer_->put(ns(gpu.instant(0)), pack_b(RecordKind::kContext, 0, device), 0);
   }
   if (shows == Shows::kLaunches) gpu.observe(made.get());
   return made;

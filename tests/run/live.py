@@ -20,27 +20,32 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Footprint:
-    """Processor time and memory of a process, read while it lives."""
+    """Processor time and memory of a process, read while it lives. Its first thread is the Session and the Controller;
+    NVML is called on others, and the stand-in moves the simulated card in those calls, which a driver does not."""
 
     def __init__(self, pid):
-        self.pid, self.cpu, self.seconds, self.peak_kib = pid, 0.0, 0.0, 0
+        self.pid, self.own, self.all, self.seconds, self.peak_kib = pid, 0.0, 0.0, 0.0, 0
         self.begin = time.monotonic()
+
+    def cpu_of(self, thread):
+        with open(f"/proc/{self.pid}/task/{thread}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
 
     def look(self):
         try:
-            with open(f"/proc/{self.pid}/stat", encoding="utf-8") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
             with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
                 peak = [line for line in file if line.startswith("VmHWM")]
+            own, everything = self.cpu_of(self.pid), sum(map(self.cpu_of, os.listdir(f"/proc/{self.pid}/task")))
         except OSError:
             return
         if peak:  # a process that has ended but was not waited for has none
-            self.cpu = (int(fields[11]) + int(fields[12])) / TICK
-            self.peak_kib = int(peak[0].split()[1])
+            self.own, self.all, self.peak_kib = own, everything, int(peak[0].split()[1])
             self.seconds = time.monotonic() - self.begin
 
     def text(self):
-        return f"{100 * self.cpu / self.seconds:.2f} % of a core, {self.peak_kib / 1024:.1f} MiB"
+        return (f"{100 * self.own / self.seconds:.2f} % of a core ({100 * self.all / self.seconds:.2f} % with the simulated "
+                f"cards), {self.peak_kib / 1024:.1f} MiB")
 
 
 def as_root(world, job, options):

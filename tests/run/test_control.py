@@ -54,7 +54,7 @@ class GuardedTest(unittest.TestCase):
         self.assertGreater(json.loads(out)["iterations"], 100)
 
     def test_the_exit_code_is_the_jobs(self):
-        job = ["bash", "-c", " ".join(self.world.job(8)) + "; exit 7"]
+        job = ["bash", "-c", " ".join(self.world.job(12)) + "; exit 7"]
         run = self.world.run(job, *FIXED)
         self.world.wait_until_changed()
         self.assertEqual(finish(run)[0], 7)

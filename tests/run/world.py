@@ -2,9 +2,11 @@
 """A machine of simulated GPUs for one test, with everything that takes part in a controlled run as processes of their
 own: daemon, hypermile, job. Nothing here touches this process's environment, so worlds can stand side by side."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,6 +22,10 @@ sm_clock = [1, 9999]
 memory_clock = [1, 9999]
 power_limit = [1, 9999]
 """
+
+
+# A shell that runs us in the background has SIGINT ignored, and so would every job; a handler is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def wait_for(what, condition, seconds=60):
@@ -56,8 +62,9 @@ class World:
 
     def __exit__(self, *_):
         for process in self.started:
-            if process.poll() is None:
-                process.kill()
+            # With what it has started: that may hold its pipes open.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
         shutil.rmtree(self.folder, ignore_errors=True)
 
