@@ -18,7 +18,9 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kIteration = Seconds(4.0 / 30);
+// Settling and hearing of a Window's end take the Controller two seconds: the five iterations that a
+// change of Setting costs in replay().
+constexpr Seconds kIteration = Seconds(0.4);
 
 class ReplayedJob {
  public:

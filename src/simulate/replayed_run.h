@@ -13,8 +13,7 @@
 namespace hypermile {
 
 // As replay(): what the job cost is counted at the curve's own values, what the Controller sees has
-// noise. An iteration takes a thirtieth of the shortest Window, so that it holds as many as a
-// window of replay() does.
+// noise. An iteration takes 0.4 s, so that a change of Setting costs as many as in replay().
 Result<RunResult> replay_controlled(const Curve& curve, std::string_view policy, std::size_t repeat,
                                     const Conditions& conditions);
 
