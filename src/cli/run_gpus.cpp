@@ -2,6 +2,8 @@
 #include "cli/run_gpus.h"
 
 #include <future>
+#include <map>
+#include <memory>
 
 #include "cli/gpu_access.h"
 #include "job/running_job.h"
@@ -10,6 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of a simulated GPU's noise
+constexpr Seconds kEnvironmentHolds = Seconds(1);
 
 Result<std::shared_ptr<Gpu>> shared(Result<OpenedGpu> opened) {
   if (!opened) return opened.error();
@@ -35,11 +38,22 @@ OpenGpu RunGpus::opener() const {
 }
 
 std::function<std::optional<std::string>(std::int64_t)> RunGpus::visible_devices() const {
-  return [visible = visible_](std::int64_t pid) {
+  struct Known {
+    std::optional<std::string> devices;
+    Instant read;
+  };
+  // Asked for with every iteration; a process that becomes another program is seen a second later.
+  return [visible = visible_, clock = clock_,
+          known = std::make_shared<std::map<std::int64_t, Known>>()](std::int64_t pid) {
+    const Instant now = clock->now();
+    const auto found = known->find(pid);
+    if (found != known->end() && now - found->second.read < kEnvironmentHolds) {
+      return found->second.devices;
+    }
     // As the process was started; what it sets itself later nobody outside can see.
     const auto environment = environment_of(static_cast<pid_t>(pid));
     const auto own = environment ? environment->get("CUDA_VISIBLE_DEVICES") : std::nullopt;
-    return own ? own : visible;
+    return ((*known)[pid] = {own ? own : visible, now}).devices;
   };
 }
 
