@@ -3,6 +3,7 @@
 // `hypermile detect` as people and scripts see it: what it prints of good recordings, and one line
 // for every kind of bad one.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,8 @@ class Detect : public ::testing::Test {
  protected:
   void SetUp() override {
     ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
-    folder_ = std::filesystem::path(::testing::TempDir()) / "hypermile_detect";
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("hypermile_detect_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -71,8 +71,8 @@ TEST_F(StepEventsTest, AStepWhoseLaunchesAreNotWatchedHasNoTimeOnTheGpu) {
   };
   go_on();
   drain_until([&] { return ring.notices(RecordKind::kWatch).size() == 1; });
-  RingReader* ticks = nullptr;
-  for (RingReader* found : folder_->discover()) ticks = found;
+  folder_->discover();
+  RingReader* ticks = ring_of(RingSource::kTicks);
   ASSERT_NE(ticks, nullptr);
   RingBatch told;
   go_on();

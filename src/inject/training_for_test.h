@@ -106,16 +106,25 @@ class TrainingTest : public ::testing::Test {
     EXPECT_EQ(all.size(), 1U);
     return all.empty() ? ReadRing{} : std::move(all.front());
   }
-  // Until the first process has made its ring and more than `launches` launches.
+  // Until the first process has made its ring and more than `launches` launches. A ring of ticks
+  // may come before it.
   ReadRing wait_for_launches(std::size_t launches) {
     ReadRing all;
     while (!all.reader) {
-      auto found = folder_->discover();
-      if (!found.empty()) all.reader = found.front();
+      folder_->discover();
+      all.reader = ring_of(RingSource::kLaunches);
     }
     while (all.batch.launches.size() <= launches)
       EXPECT_TRUE(all.reader->drain(now(), all.batch).ok());
     return all;
+  }
+  // The first that was found; null where there is none yet.
+  RingReader* ring_of(RingSource source) const {
+    for (const auto& ring : folder_->rings()) {
+      const auto info = ring->info();
+      if (info && info->source == source) return ring.get();
+    }
+    return nullptr;
   }
 
   static Instant now() { return make_real_clock()->now(); }

@@ -14,6 +14,8 @@ using namespace hypermile::stand_in;
 
 namespace {
 
+constexpr unsigned kSamplesMeanwhile = 50;  // a second of them
+
 unsigned milliwatts(double watts) {
   return static_cast<unsigned>(std::lround(std::max(watts, 0.0) * 1000));
 }
@@ -127,7 +129,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetSamples(nvml::Device device, int type,
         const std::vector<nvml::PowerSample> samples = samples_after(view, here, after_us);
         if (samples.empty()) return nvml::kNotFound;
         if (out == nullptr) {
-          *count = static_cast<unsigned>(samples.size());
+          // With room for those that come before the second call, as the driver's buffer has.
+          *count = static_cast<unsigned>(samples.size()) + kSamplesMeanwhile;
           return nvml::kSuccess;
         }
         return give_list(samples, count, out);

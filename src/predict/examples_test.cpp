@@ -2,6 +2,7 @@
 #include "predict/examples.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -12,11 +13,13 @@ namespace {
 class Examples : public testing::Test {
  protected:
   std::string file(const std::string& text) {
-    const std::string path = testing::TempDir() + "examples_test.csv";
-    std::ofstream(path) << text;
-    return path;
+    std::ofstream(path_) << text;
+    return path_;
   }
-  void TearDown() override { std::remove((testing::TempDir() + "examples_test.csv").c_str()); }
+  void TearDown() override { std::remove(path_.c_str()); }
+
+  // Tests run beside each other, each in a process of its own.
+  std::string path_ = testing::TempDir() + "examples_" + std::to_string(::getpid()) + ".csv";
 };
 
 constexpr const char* kHeader =
@@ -49,8 +52,7 @@ TEST_F(Examples, TellsBadRowsByFileAndLineAndUsesTheRest) {
   EXPECT_EQ(set->examples[0].points.size(), 1U);
   ASSERT_EQ(set->problems.size(), 6U);
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_NE(set->problems[i].find("examples_test.csv:" + std::to_string(i + 3)),
-              std::string::npos)
+    EXPECT_NE(set->problems[i].find(path_ + ":" + std::to_string(i + 3)), std::string::npos)
         << set->problems[i];
   }
   EXPECT_NE(set->problems[0].find("'oops'"), std::string::npos);
@@ -76,7 +78,7 @@ TEST_F(Examples, RefuseAFileWithNothingToLearnFrom) {
   const auto absent = read_examples({"/no/such/file.csv"});
 
   ASSERT_FALSE(one_row);
-  EXPECT_NE(one_row.error().line().find("examples_test.csv"), std::string::npos);
+  EXPECT_NE(one_row.error().line().find(path_), std::string::npos);
   EXPECT_FALSE(no_default);
   ASSERT_FALSE(no_column);
   EXPECT_NE(no_column.error().line().find("time_s"), std::string::npos);

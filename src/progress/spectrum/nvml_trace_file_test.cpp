@@ -2,6 +2,7 @@
 #include "progress/spectrum/nvml_trace_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,7 @@ class TraceFile : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  std::string path_ = ::testing::TempDir() + "trace.csv";
+  std::string path_ = ::testing::TempDir() + "trace_" + std::to_string(::getpid()) + ".csv";
 };
 
 TEST_F(TraceFile, ReadsPolls) {
