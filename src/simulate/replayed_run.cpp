@@ -18,8 +18,8 @@
 namespace hypermile {
 namespace {
 
-// Settling and hearing of a Window's end take the Controller two seconds: the five iterations that a
-// change of Setting costs in replay().
+// Settling and hearing of a Window's end take the Controller two seconds: the five iterations that
+// a change of Setting costs in replay().
 constexpr Seconds kIteration = Seconds(0.4);
 
 class ReplayedJob {
