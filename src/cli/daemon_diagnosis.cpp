@@ -37,30 +37,31 @@ bool in_path(const char* program) {
   return false;
 }
 
-Finding without_daemon(const std::string& socket) {
+DoctorFinding without_daemon(const std::string& socket) {
   if (unit_installed()) {
-    return {"daemon", Verdict::kWarn, fmt::format("no daemon serves {}, though installed", socket),
+    return {"daemon", DoctorVerdict::kWarn,
+            fmt::format("no daemon serves {}, though installed", socket),
             "systemctl enable --now hypermiled"};
   }
   const bool guardian =
       !default_guardian_program().empty() && (::geteuid() == 0 || in_path("sudo"));
   if (guardian) {
-    return {"daemon", Verdict::kOk,
+    return {"daemon", DoctorVerdict::kOk,
             "no daemon: a guardian is started for each run, as root through sudo", ""};
   }
-  return {"daemon", Verdict::kWarn,
+  return {"daemon", DoctorVerdict::kWarn,
           "no daemon, and no guardian can be started: clocks stay as they are",
           "install hypermiled ('make install'), see docs/administration.md"};
 }
 
-Finding with_daemon(const wire::DaemonStatus& status) {
+DoctorFinding with_daemon(const wire::DaemonStatus& status) {
   const auto allowed = std::ranges::count_if(status.gpus, &wire::GpuStatus::allowed);
-  Finding finding{"daemon", Verdict::kOk,
-                  fmt::format("hypermiled {} (pid {}) serves {} GPU(s), you may lease {}",
-                              status.version, status.pid, status.gpus.size(), allowed),
-                  ""};
+  DoctorFinding finding{"daemon", DoctorVerdict::kOk,
+                        fmt::format("hypermiled {} (pid {}) serves {} GPU(s), you may lease {}",
+                                    status.version, status.pid, status.gpus.size(), allowed),
+                        ""};
   const auto warn = [&](const std::string& detail, const std::string& fix) {
-    finding.verdict = Verdict::kWarn;
+    finding.verdict = DoctorVerdict::kWarn;
     finding.detail += "; " + detail;
     if (finding.fix.empty()) finding.fix = fix;
   };
@@ -76,7 +77,7 @@ Finding with_daemon(const wire::DaemonStatus& status) {
 }
 
 // What a crash may have left; only root can look.
-void look_at_journals(std::vector<Finding>& findings) {
+void look_at_journals(std::vector<DoctorFinding>& findings) {
   std::error_code problem;
   int damaged = 0;
   const std::string folder = default_state_folder();
@@ -84,35 +85,36 @@ void look_at_journals(std::vector<Finding>& findings) {
     if (entry.path().filename().string().find(".damaged") != std::string::npos) ++damaged;
   }
   if (damaged == 0) return;
-  findings.push_back({"journal", Verdict::kWarn,
+  findings.push_back({"journal", DoctorVerdict::kWarn,
                       fmt::format("{} damaged journal(s) kept in {}", damaged, folder),
                       "the GPUs were reset because of it; look at the disk, then remove them"});
 }
 
 }  // namespace
 
-std::vector<Finding> diagnose_daemon() {
-  std::vector<Finding> findings;
+std::vector<DoctorFinding> diagnose_daemon() {
+  std::vector<DoctorFinding> findings;
   const std::string socket = default_socket_path();
   auto connection = DaemonConnection::connect(socket);
   if (!connection) {
     const Error& error = connection.error();
     findings.push_back(error.code == ErrorCode::kNotFound
                            ? without_daemon(socket)
-                           : Finding{"daemon", Verdict::kWarn, error.message,
-                                     "in a container, bind-mount the socket's folder"});
+                           : DoctorFinding{"daemon", DoctorVerdict::kWarn, error.message,
+                                           "in a container, bind-mount the socket's folder"});
   } else {
     const auto status = connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, kDeadline);
     if (status) {
       findings.push_back(with_daemon(*status));
       for (const wire::GpuStatus& gpu : status->gpus) {
         if (gpu.trouble.empty()) continue;
-        findings.push_back({"lease", Verdict::kWarn,
+        findings.push_back({"lease", DoctorVerdict::kWarn,
                             fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
                             "hypermiled tries on; 'hypermile reset --gpu' if that does not help"});
       }
     } else {
-      findings.push_back({"daemon", Verdict::kWarn, status.error().message, status.error().remedy});
+      findings.push_back(
+          {"daemon", DoctorVerdict::kWarn, status.error().message, status.error().remedy});
     }
   }
   look_at_journals(findings);

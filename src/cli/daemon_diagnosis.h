@@ -11,6 +11,6 @@
 namespace hypermile {
 
 // Only asks; waits two seconds at most.
-std::vector<Finding> diagnose_daemon();
+std::vector<DoctorFinding> diagnose_daemon();
 
 }  // namespace hypermile

@@ -13,30 +13,30 @@
 
 namespace hypermile {
 
-enum class Verdict { kOk, kWarn, kFail };
+enum class DoctorVerdict { kOk, kWarn, kFail };
 
-struct Finding {
+struct DoctorFinding {
   std::string name;
-  Verdict verdict = Verdict::kOk;
+  DoctorVerdict verdict = DoctorVerdict::kOk;
   std::string detail;
   std::string fix;
 };
 
 struct GpuDiagnosis {
   GpuIdentity identity;
-  std::vector<Finding> findings;
+  std::vector<DoctorFinding> findings;
   std::vector<SensorReport> sensors;
 };
 
 // "ok    sm_clock   345 to 1980 MHz in 110 steps".
-std::string to_line(const Finding& finding);
+std::string to_line(const DoctorFinding& finding);
 
 // Knobs, barriers, permission and co-tenants, without the sensors. Only reads.
 GpuDiagnosis diagnose_gpu(Gpu& gpu);
 
-Finding diagnose_cupti(const std::optional<std::string>& path);
+DoctorFinding diagnose_cupti(const std::optional<std::string>& path);
 
-nlohmann::json diagnosis_json(const std::vector<Finding>& machine,
+nlohmann::json diagnosis_json(const std::vector<DoctorFinding>& machine,
                               const std::vector<GpuDiagnosis>& gpus);
 
 }  // namespace hypermile

@@ -21,7 +21,7 @@ void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
   out << fmt::format("\n{}{} ({})\n",
                      gpu.identity.index ? fmt::format("GPU {}: ", *gpu.identity.index) : "",
                      gpu.identity.name, gpu.identity.uuid.text());
-  for (const Finding& finding : gpu.findings) out << "  " << to_line(finding) << "\n";
+  for (const DoctorFinding& finding : gpu.findings) out << "  " << to_line(finding) << "\n";
   out << fmt::format("  {:<19} {:>18} {:>12} {:>12}  {}\n", "sensor", "value", "changes", "call",
                      "");
   for (const SensorReport& sensor : gpu.sensors) {
@@ -36,7 +36,7 @@ void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
 // The GPUs asked for and what is said about the machine on the way.
 struct Patients {
   std::vector<OpenedGpu> gpus;
-  std::vector<Finding> findings;
+  std::vector<DoctorFinding> findings;
 };
 
 Result<Patients> find_patients(const OptionValues& options, CommandContext& context) {
@@ -49,16 +49,16 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
   Result<MachineGpus> machine = open_all_gpus(context.clock);
   if (!machine) {
     patients.findings.push_back(
-        {"driver", Verdict::kFail, machine.error().message, machine.error().remedy});
+        {"driver", DoctorVerdict::kFail, machine.error().message, machine.error().remedy});
     return patients;
   }
   patients.findings.push_back(
-      {"driver", Verdict::kOk, fmt::format("NVIDIA driver {}", machine->driver_version), ""});
+      {"driver", DoctorVerdict::kOk, fmt::format("NVIDIA driver {}", machine->driver_version), ""});
   for (const Error& problem : machine->problems) {
-    patients.findings.push_back({"gpu", Verdict::kFail, problem.message, problem.remedy});
+    patients.findings.push_back({"gpu", DoctorVerdict::kFail, problem.message, problem.remedy});
   }
   for (const std::string& note : machine->notes) {
-    patients.findings.push_back({"cuda", Verdict::kWarn, note, ""});
+    patients.findings.push_back({"cuda", DoctorVerdict::kWarn, note, ""});
   }
   patients.gpus = std::move(machine->gpus);
   return patients;
@@ -67,7 +67,7 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
 Result<void> run_doctor(const CommandArguments& arguments, CommandContext& context) {
   ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
   patients.findings.push_back(diagnose_cupti(find_cupti()));
-  for (Finding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
+  for (DoctorFinding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
   std::vector<GpuDiagnosis> gpus;
   for (OpenedGpu& gpu : patients.gpus) {
     if (context.terminal) {
@@ -81,12 +81,12 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
   if (arguments.options.flag("json")) {
     context.out << diagnosis_json(patients.findings, gpus).dump() << "\n";
   } else {
-    for (const Finding& finding : patients.findings) context.out << to_line(finding) << "\n";
+    for (const DoctorFinding& finding : patients.findings) context.out << to_line(finding) << "\n";
     for (const GpuDiagnosis& gpu : gpus) print_gpu(gpu, context.out);
   }
   if (!gpus.empty()) return {};
-  for (const Finding& finding : patients.findings) {
-    if (finding.verdict == Verdict::kFail) {
+  for (const DoctorFinding& finding : patients.findings) {
+    if (finding.verdict == DoctorVerdict::kFail) {
       return Error{ErrorCode::kNoDriver, "no GPU to work with: " + finding.detail, finding.fix};
     }
   }

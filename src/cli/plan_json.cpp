@@ -15,7 +15,7 @@ json seconds(const std::optional<Seconds>& value) {
 }
 
 json layer_json(const PlanReport& report, std::size_t i, double whole) {
-  const Step& step = report.steps[i];
+  const PlanStep& step = report.steps[i];
   const StepIdle& idle = report.strategies.front().idle[i];
   return {{"name", step.name},
           {"type", step.type},

@@ -86,7 +86,7 @@ std::string roofline(const PlanDocument& document) {
   out += label(x.at(report.ridge), y.at(peak) - 6,
                fmt::format("{:.1f} TFLOP/s, ridge {:.0f}", peak / 1e12, report.ridge), "middle");
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
-    const Step& step = report.steps[i];
+    const PlanStep& step = report.steps[i];
     if (step.flops <= 0 || step.bytes <= 0) continue;
     const double rate = step.flops / report.costs[i].time_s;
     out += fmt::format(

@@ -31,7 +31,7 @@ std::string layer_table(const PlanReport& report, bool every_layer) {
       fmt::format("{:<{}} {:<9} {:>9} {:>9} {:>8} {:<7} {:>9} {:>6} {:>14}\n", "layer", kNameWidth,
                   "phase", "GFLOP", "MB", "FLOP/B", "bound", "time ms", "share", "idle SM/mem %");
   for (const std::size_t i : order) {
-    const Step& step = report.steps[i];
+    const PlanStep& step = report.steps[i];
     const double time = report.costs[i].time_s;
     const StepIdle& idle = report.strategies.front().idle[i];
     out += fmt::format(

@@ -98,10 +98,10 @@ std::vector<RelativeSetting> asked_settings(const std::vector<Knob>& knobs) {
 }
 
 std::string table_of(const Asked& asked, std::span<const RelativeSetting> settings,
-                     std::span<const Estimate> estimates, std::size_t chosen) {
+                     std::span<const RatioEstimate> estimates, std::size_t chosen) {
   std::string out = to_string(asked.key) + "\n  clock   time               energy\n";
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    const Estimate& e = estimates[i];
+    const RatioEstimate& e = estimates[i];
     out += fmt::format("  {:.2f}    {:.3f} {:.3f}–{:.3f}  {:.3f} {:.3f}–{:.3f}{}\n",
                        std::min(settings[i].sm, settings[i].memory), e.time.value, e.time.low,
                        e.time.high, e.energy.value, e.energy.low, e.energy.high,
@@ -112,7 +112,7 @@ std::string table_of(const Asked& asked, std::span<const RelativeSetting> settin
 }
 
 nlohmann::json json_of(const Asked& asked, std::span<const RelativeSetting> settings,
-                       std::span<const Estimate> estimates, std::size_t chosen) {
+                       std::span<const RatioEstimate> estimates, std::size_t chosen) {
   nlohmann::json curve = nlohmann::json::array();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     curve.push_back({{"sm", settings[i].sm},

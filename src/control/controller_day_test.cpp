@@ -13,6 +13,15 @@
 namespace hypermile {
 namespace {
 
+// The address sanitizer does, for a while; it tells of leaks itself.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsWhatIsFreed = true;
+#elif defined(__has_feature)
+constexpr bool kKeepsWhatIsFreed = __has_feature(address_sanitizer);
+#else
+constexpr bool kKeepsWhatIsFreed = false;
+#endif
+
 class SimulatedDay : public ControllerTest {
  protected:
   double now() const { return (clock_.now() - begin_).value(); }
@@ -102,7 +111,9 @@ TEST_F(SimulatedDay, PassesWithFaultsEveryFewMinutes) {
   EXPECT_LT(spent_ / at_default_, 1.05);
   EXPECT_TRUE(card_->held.empty());
   EXPECT_TRUE(controller_->summary().restored);
-  EXPECT_LT(resident_pages(), early + 16384) << "64 MB more than after five minutes";
+  if (!kKeepsWhatIsFreed) {
+    EXPECT_LT(resident_pages(), early + 16384) << "64 MB more than after five minutes";
+  }
   RecordProperty("slowdown", std::to_string(spent_ / at_default_ - 1));
 }
 

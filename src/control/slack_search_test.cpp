@@ -110,7 +110,7 @@ TEST(SlackSearch, FindsAllThatWaitForOne) {
 }
 
 TEST(SlackSearch, GivesUpSoonWhereAllKeepTheSamePace) {
-  for (const std::size_t gpus : {2, 4, 8}) {
+  for (const std::size_t gpus : {2U, 4U, 8U}) {
     SlackJob job(std::vector<double>(gpus, 1));
     SlackSearch search(job.terms());
 

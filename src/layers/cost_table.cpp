@@ -21,9 +21,9 @@ struct FlatKernels {
   std::vector<std::size_t> ends;  // per step, one past its last part
 };
 
-FlatKernels flatten(const std::vector<Step>& steps, const Efficiency& efficiency) {
+FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& efficiency) {
   FlatKernels flat;
-  for (const Step& step : steps) {
+  for (const PlanStep& step : steps) {
     for (const Kernel& kernel : step.kernels) flat.parts.push_back(part_of(kernel, efficiency));
     flat.ends.push_back(flat.parts.size());
   }
@@ -145,7 +145,7 @@ StepCost CostTable::uniform(std::size_t choice) const {
   return sum;
 }
 
-CostTable make_cost_table(const GpuSheet& sheet, const std::vector<Step>& steps,
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
                           const Efficiency& efficiency) {
   const IterationCost iteration(sheet.physics, flatten(steps, efficiency));
   CostTable table;
@@ -160,7 +160,7 @@ CostTable make_cost_table(const GpuSheet& sheet, const std::vector<Step>& steps,
   return table;
 }
 
-StepIdle idle_of(const GpuSheet& sheet, const Step& step, const Efficiency& efficiency,
+StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
                  const Choice& choice) {
   StepIdle idle;
   const GpuPhysics& gpu = sheet.physics;

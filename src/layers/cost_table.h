@@ -49,10 +49,10 @@ struct CostTable {
 };
 
 // `steps` must not be empty.
-CostTable make_cost_table(const GpuSheet& sheet, const std::vector<Step>& steps,
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
                           const Efficiency& efficiency);
 
-StepIdle idle_of(const GpuSheet& sheet, const Step& step, const Efficiency& efficiency,
+StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
                  const Choice& choice);
 
 // Operations per byte above which kernels on these pipes are bound by compute at these clocks.

@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-std::vector<Step> steps_of(const char* network, Scope scope, std::int64_t batch) {
+std::vector<PlanStep> steps_of(const char* network, Scope scope, std::int64_t batch) {
   return make_steps(*builtin_network(network, batch),
                     {.precision = Precision::kTf32, .scope = scope});
 }
@@ -73,7 +73,7 @@ TEST(Idle, IsMostlyComputeInAMemoryBoundStep) {
   const GpuSheet sheet = *load_gpu_sheet("a4000");
   const auto steps = steps_of("resnet50", Scope::kForward, 32);
   const CostTable table = make_cost_table(sheet, steps, {});
-  const auto relu = std::ranges::find(steps, "relu", &Step::name);
+  const auto relu = std::ranges::find(steps, "relu", &PlanStep::name);
 
   const StepIdle idle = idle_of(sheet, *relu, {}, table.choices.front());
 

@@ -120,7 +120,7 @@ Layer make_softmax(std::string name, Shape shape) {
   return make_same(std::move(name), "Softmax", OpClass::kSoftmax, shape, {5, 2, 4, 3});
 }
 
-Layer make_max_pool(std::string name, Shape in, Shape out, const Window& window) {
+Layer make_max_pool(std::string name, Shape in, Shape out, const SlidingWindow& window) {
   Layer layer = make(std::move(name), "MaxPool", OpClass::kPool, std::move(in), std::move(out));
   const double from = elements(layer.in);
   const double to = elements(layer.out);

@@ -10,7 +10,7 @@
 
 namespace hypermile {
 
-struct Window {
+struct SlidingWindow {
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, stride_w = 1;
 };
@@ -30,7 +30,7 @@ Layer make_gelu(std::string name, Shape shape);
 Layer make_add(std::string name, Shape shape);
 Layer make_dropout(std::string name, Shape shape);
 Layer make_softmax(std::string name, Shape shape);
-Layer make_max_pool(std::string name, Shape in, Shape out, const Window& window);
+Layer make_max_pool(std::string name, Shape in, Shape out, const SlidingWindow& window);
 Layer make_average_pool(std::string name, Shape in, Shape out);
 // Rows of a table of `entries` × out's last dimension, one for each index in `in`.
 Layer make_embedding(std::string name, Shape in, Shape out, std::int64_t entries);

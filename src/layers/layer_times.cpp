@@ -44,8 +44,8 @@ Result<Shape> parse_shape(std::string_view text) {
 }
 
 // The window of a pool is in no column; the built-in networks know theirs.
-std::optional<Window> known_window(const std::string& model, const std::string& layer) {
-  if (model == "resnet50" && layer == "maxpool") return Window{3, 3, 2, 2};
+std::optional<SlidingWindow> known_window(const std::string& model, const std::string& layer) {
+  if (model == "resnet50" && layer == "maxpool") return SlidingWindow{3, 3, 2, 2};
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ void use(const hypermile::Result<hypermile::Network>& network) {
     return;
   }
   for (const bool fuse : {false, true}) {
-    for (const Step& step : make_steps(*network, {.fuse = fuse, .l2_bytes = 1e6})) {
+    for (const PlanStep& step : make_steps(*network, {.fuse = fuse, .l2_bytes = 1e6})) {
       if (!std::isfinite(step.flops) || !std::isfinite(step.bytes) || step.bytes < 0) std::abort();
     }
   }

@@ -170,7 +170,7 @@ class Refinement {
     return {end.time_s - begin.time_s, end.energy_j - begin.energy_j};
   }
 
-  struct Window {
+  struct SlidingWindow {
     std::size_t from, count;
     std::uint32_t choice;
     double worth;  // energy for time
@@ -187,7 +187,7 @@ class Refinement {
       now[i + 1] = {now[i].time_s + cost.time_s, now[i].energy_j + cost.energy_j};
     }
     bool better = false;
-    std::vector<Window> beyond;
+    std::vector<SlidingWindow> beyond;
     for (std::size_t count = 1; count < n; count += std::max<std::size_t>(1, count / 3)) {
       for (std::size_t from = 0; budget_ > 0 && from < n; from += 1 + count / 8) {
         for (std::uint32_t c = 0; c < problem_.choices; ++c) {
@@ -203,9 +203,9 @@ class Refinement {
         }
       }
     }
-    std::ranges::sort(beyond, std::greater<>(), &Window::worth);
+    std::ranges::sort(beyond, std::greater<>(), &SlidingWindow::worth);
     for (std::size_t i = 0; budget_ > 0 && i < std::min(beyond.size(), kRecombined); ++i) {
-      const Window& w = beyond[i];
+      const SlidingWindow& w = beyond[i];
       const auto segments = segments_of(with(start.choice, w.from, w.count, w.choice));
       if (segments.size() <= kMostSegments) recombine(segments);
     }

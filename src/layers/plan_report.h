@@ -45,7 +45,7 @@ struct BreakEven {
 };
 
 struct PlanReport {
-  std::vector<Step> steps;
+  std::vector<PlanStep> steps;
   std::vector<StepCost> costs;     // per step, at the default
   std::vector<bool> memory_bound;  // per step, at the default
   CostTable table;

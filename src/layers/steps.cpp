@@ -39,9 +39,9 @@ class StepMaker {
   StepMaker(const Network& network, const StepOptions& options)
       : network_(network), options_(options), width_(value_bytes(options.precision)) {}
 
-  Step step(const Group& group, Phase phase) const {
+  PlanStep step(const Group& group, PlanPhase phase) const {
     const std::span layers(network_.layers.data() + group.from, group.to - group.from);
-    Step step;
+    PlanStep step;
     step.phase = phase;
     step.name = layers.front().name;
     step.type = layers.front().type;
@@ -59,15 +59,15 @@ class StepMaker {
   }
 
   // What the step before has just written need not come from DRAM.
-  void take_from_l2(Step& step, double written) const {
+  void take_from_l2(PlanStep& step, double written) const {
     const double bytes = written * width_;
     if (step.kernels.empty() || bytes > kL2Share * options_.l2_bytes) return;
     step.kernels.front().bytes = std::max(0.0, step.kernels.front().bytes - bytes);
   }
 
-  Step optimizer() const {
-    Step step;
-    step.phase = Phase::kOptimizer;
+  PlanStep optimizer() const {
+    PlanStep step;
+    step.phase = PlanPhase::kOptimizer;
     step.name = "optimizer";
     step.type = network_.optimizer == Optimizer::kAdam ? "Adam" : "SGD";
     Kernel sum;
@@ -94,8 +94,8 @@ class StepMaker {
     return all;
   }
 
-  std::vector<Kernel> kernels(const Layer& layer, Phase phase) const {
-    if (phase == Phase::kForward) return passes(layer, {Pass::kForward});
+  std::vector<Kernel> kernels(const Layer& layer, PlanPhase phase) const {
+    if (phase == PlanPhase::kForward) return passes(layer, {Pass::kForward});
     return passes(layer, {Pass::kDataGradient, Pass::kWeightGradient});
   }
 
@@ -122,13 +122,13 @@ class StepMaker {
 
 }  // namespace
 
-std::string_view to_string(Phase phase) {
+std::string_view to_string(PlanPhase phase) {
   switch (phase) {
-    case Phase::kForward:
+    case PlanPhase::kForward:
       return "forward";
-    case Phase::kBackward:
+    case PlanPhase::kBackward:
       return "backward";
-    case Phase::kOptimizer:
+    case PlanPhase::kOptimizer:
       return "optimizer";
   }
   return "";
@@ -142,13 +142,13 @@ Result<Scope> parse_scope(std::string_view text) {
                "give forward, backward or train"};
 }
 
-std::vector<Step> make_steps(const Network& network, const StepOptions& options) {
+std::vector<PlanStep> make_steps(const Network& network, const StepOptions& options) {
   const StepMaker maker(network, options);
   const std::vector<Group> groups = make_groups(network, options.fuse);
-  std::vector<Step> steps;
+  std::vector<PlanStep> steps;
   if (options.scope != Scope::kBackward) {
     for (const Group& group : groups) {
-      Step step = maker.step(group, Phase::kForward);
+      PlanStep step = maker.step(group, PlanPhase::kForward);
       const double in = elements(network.layers[group.from].in);
       if (group.from > 0 && in == elements(network.layers[group.from - 1].out)) {
         maker.take_from_l2(step, in);
@@ -158,14 +158,14 @@ std::vector<Step> make_steps(const Network& network, const StepOptions& options)
   }
   if (options.scope == Scope::kForward) return steps;
   for (std::size_t i = groups.size(); i-- > 0;) {
-    Step step = maker.step(groups[i], Phase::kBackward);
+    PlanStep step = maker.step(groups[i], PlanPhase::kBackward);
     if (i + 1 < groups.size()) {
       const double out = elements(network.layers[groups[i].to - 1].out);
       if (out == elements(network.layers[groups[i + 1].from].in)) maker.take_from_l2(step, out);
     }
     if (!step.kernels.empty()) steps.push_back(std::move(step));
   }
-  Step optimizer = maker.optimizer();
+  PlanStep optimizer = maker.optimizer();
   if (!optimizer.kernels.empty()) steps.push_back(std::move(optimizer));
   return steps;
 }

@@ -13,17 +13,17 @@
 
 namespace hypermile {
 
-enum class Phase { kForward, kBackward, kOptimizer };
-std::string_view to_string(Phase phase);
+enum class PlanPhase { kForward, kBackward, kOptimizer };
+std::string_view to_string(PlanPhase phase);
 
 // Which part of an iteration is repeated: "forward", "backward" (with the optimizer) or "train".
 enum class Scope { kForward, kBackward, kTrain };
 Result<Scope> parse_scope(std::string_view text);
 
-struct Step {
+struct PlanStep {
   std::string name;  // the layer's; layers fused into it are joined by "+"
   std::string type;
-  Phase phase = Phase::kForward;
+  PlanPhase phase = PlanPhase::kForward;
   std::vector<Kernel> kernels;
   double flops = 0;  // of the algorithm, whole batch
   double bytes = 0;  // of the algorithm, each operand once
@@ -42,6 +42,6 @@ struct StepOptions {
 
 // Never empty for a network with a layer that does something; layers that only change a view have
 // no step.
-std::vector<Step> make_steps(const Network& network, const StepOptions& options);
+std::vector<PlanStep> make_steps(const Network& network, const StepOptions& options);
 
 }  // namespace hypermile

@@ -9,15 +9,15 @@
 namespace hypermile {
 namespace {
 
-double total_flops(const std::vector<Step>& steps) {
+double total_flops(const std::vector<PlanStep>& steps) {
   double sum = 0;
-  for (const Step& step : steps) sum += step.flops;
+  for (const PlanStep& step : steps) sum += step.flops;
   return sum;
 }
 
-double dram_bytes(const std::vector<Step>& steps) {
+double dram_bytes(const std::vector<PlanStep>& steps) {
   double sum = 0;
-  for (const Step& step : steps) {
+  for (const PlanStep& step : steps) {
     for (const Kernel& kernel : step.kernels) sum += kernel.bytes;
   }
   return sum;
@@ -34,9 +34,10 @@ TEST(Steps, OfTrainingAreForwardBackwardAndOptimizer) {
   const auto steps = make_steps(*builtin_network("resnet50", 2), {});
 
   EXPECT_EQ(steps.front().name, "conv1");
-  EXPECT_EQ(steps.back().phase, Phase::kOptimizer);
-  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end(),
-                             [](const Step& a, const Step& b) { return a.phase < b.phase; }));
+  EXPECT_EQ(steps.back().phase, PlanPhase::kOptimizer);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end(), [](const PlanStep& a, const PlanStep& b) {
+    return a.phase < b.phase;
+  }));
 }
 
 TEST(Steps, OfTrainingDoAboutThreeTimesTheForwardOperations) {

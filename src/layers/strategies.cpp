@@ -63,7 +63,7 @@ std::uint32_t open_choice(const CostTable& table, Mhz memory) {
 
 // Whether memory at this clock would hold a compute-bound step up: its kernels' traffic, with what
 // the framework adds, takes more than half as long as their operations.
-bool binds(const StrategyInput& input, const Step& step, const Choice& choice) {
+bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choice) {
   double bytes = 0;
   for (const Kernel& kernel : step.kernels) bytes += kernel.bytes;
   const double needed = ridge(input.sheet, input.precision, choice.sm, choice.memory);
@@ -76,7 +76,7 @@ Assignment intensity(const StrategyInput& input) {
   const Choice& normal = input.table.choices.front();
   const std::uint32_t lower_sm = choice_at(input.table, normal.memory, knee);
   Assignment assignment;
-  for (const Step& step : input.steps) {
+  for (const PlanStep& step : input.steps) {
     if (memory_bound(input.sheet, step, input.precision, normal)) {
       assignment.push_back(lower_sm);
       continue;
@@ -98,7 +98,7 @@ struct PhaseOption {
 };
 
 // A phase's choices that no other beats in time and energy.
-std::vector<PhaseOption> phase_options(const StrategyInput& input, Phase phase) {
+std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase phase) {
   std::vector<PhaseOption> all(input.table.choices.size());
   for (std::uint32_t c = 0; c < all.size(); ++c) {
     all[c].choice = c;
@@ -118,14 +118,14 @@ std::vector<PhaseOption> phase_options(const StrategyInput& input, Phase phase) 
 
 // One choice each for forward, backward and optimizer, as far as they can be switched in time.
 Assignment by_phase(const StrategyInput& input) {
-  const std::array options = {phase_options(input, Phase::kForward),
-                              phase_options(input, Phase::kBackward),
-                              phase_options(input, Phase::kOptimizer)};
+  const std::array options = {phase_options(input, PlanPhase::kForward),
+                              phase_options(input, PlanPhase::kBackward),
+                              phase_options(input, PlanPhase::kOptimizer)};
   Assignment best = uniform(input);
   double least = evaluate(input.problem, best)->energy_j;
   const auto offer = [&](const std::array<std::uint32_t, 3>& chosen) {
     Assignment assignment;
-    for (const Step& step : input.steps) {
+    for (const PlanStep& step : input.steps) {
       assignment.push_back(chosen[static_cast<std::size_t>(step.phase)]);
     }
     const auto totals = evaluate(input.problem, assignment);
@@ -178,7 +178,7 @@ std::span<const std::string_view> strategy_names() {
   return kNames;
 }
 
-bool memory_bound(const GpuSheet& sheet, const Step& step, Precision precision,
+bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
                   const Choice& choice) {
   const bool matrix = std::ranges::any_of(step.kernels, [](const Kernel& k) {
     return k.kind == KernelKind::kConv || k.kind == KernelKind::kLinear;

@@ -18,7 +18,7 @@ namespace hypermile {
 // What the strategies may look at.
 struct StrategyInput {
   const GpuSheet& sheet;
-  const std::vector<Step>& steps;
+  const std::vector<PlanStep>& steps;
   Precision precision;
   const CostTable& table;
   const PlanProblem& problem;  // bound and prices
@@ -40,7 +40,7 @@ std::span<const std::string_view> strategy_names();
 StrategyResult run_strategy(std::string_view name, const StrategyInput& input);
 
 // Whether a step is bound by memory at these clocks, by its intensity.
-bool memory_bound(const GpuSheet& sheet, const Step& step, Precision precision,
+bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
                   const Choice& choice);
 
 }  // namespace hypermile

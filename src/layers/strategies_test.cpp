@@ -31,13 +31,13 @@ class Bench {
     return run_strategy(name, {sheet_, steps_, Precision::kFp32, table_, problem_, max_slowdown_});
   }
   const CostTable& table() const { return table_; }
-  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<PlanStep>& steps() const { return steps_; }
   double iteration_s() const { return table_.uniform(0).time_s; }
 
  private:
   GpuSheet sheet_;
   double max_slowdown_;
-  std::vector<Step> steps_;
+  std::vector<PlanStep> steps_;
   CostTable table_;
   PlanProblem problem_;
 };

@@ -104,7 +104,7 @@ Result<TorchLayer> read_layer(const json& object) {
   const Shape kernel = reader.integers("kernel_size", false);
   const Shape stride = reader.integers("stride", false);
   if (kernel.size() == 2 && stride.size() == 2) {
-    layer.window = Window{kernel[0], kernel[1], stride[0], stride[1]};
+    layer.window = SlidingWindow{kernel[0], kernel[1], stride[0], stride[1]};
     for (const std::int64_t extent : {kernel[0], kernel[1], stride[0], stride[1]}) {
       if (extent < 1 || extent > 1 << 16) reader.complain("kernel_size", "positive, as stride");
     }

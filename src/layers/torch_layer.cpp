@@ -60,7 +60,7 @@ Made max_pool(const TorchLayer& d) {
   if (d.in.size() < 3 || d.out.size() != d.in.size()) return misfit(d, "its shapes do not fit");
   const std::size_t h = d.in.size() - 2;
   const auto ratio = [&](std::size_t i) { return std::max<std::int64_t>(1, d.in[i] / d.out[i]); };
-  const Window derived{ratio(h), ratio(h + 1), ratio(h), ratio(h + 1)};
+  const SlidingWindow derived{ratio(h), ratio(h + 1), ratio(h), ratio(h + 1)};
   return make_max_pool(d.name, d.in, d.out, d.window.value_or(derived));
 }
 

@@ -20,7 +20,7 @@ struct TorchLayer {
   Shape in, out;
   double params = 0;
   double inputs = 0;  // elements of all data inputs; 0: that of `in`
-  std::optional<Window> window = {};
+  std::optional<SlidingWindow> window = {};
   std::optional<std::int64_t> groups = {};
   std::optional<bool> bias = {};
   std::optional<std::int64_t> entries = {};  // of an embedding

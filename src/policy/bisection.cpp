@@ -41,7 +41,7 @@ class Bisection : public SearchMethod {
   std::optional<std::size_t> search(Trials& trials) const override {
     const auto base = trials.measure(0, options_.baseline_windows, "baseline");
     if (!base) return std::nullopt;
-    const Reference reference(objective_, *base);
+    const TrialReference reference(objective_, *base);
     Probed probed(trials);
     probed.set(0, *base);
     const auto memory = choose_memory(grid_, reference, probed, limit_, options_.probe_windows);
@@ -55,7 +55,7 @@ class Bisection : public SearchMethod {
 
  private:
   // False: a measurement is missing.
-  bool bisect(const Ladder& ladder, const Reference& reference, Probed& probed) const {
+  bool bisect(const Ladder& ladder, const TrialReference& reference, Probed& probed) const {
     std::size_t within = 0;
     std::size_t beyond = ladder.size();
     while (beyond - within > 1) {
@@ -67,7 +67,7 @@ class Bisection : public SearchMethod {
     return true;
   }
 
-  bool descend(const Ladder& ladder, const Reference& reference, Probed& probed) const {
+  bool descend(const Ladder& ladder, const TrialReference& reference, Probed& probed) const {
     const auto score_of = [&](std::int64_t rung) -> std::optional<double> {
       const std::size_t setting = ladder[static_cast<std::size_t>(rung)].setting;
       const auto m = probed.at(setting, "golden section", options_.probe_windows);

@@ -12,7 +12,7 @@ constexpr double kLeastVariance = 1e-10;  // of a prediction
 
 }  // namespace
 
-Conditioning::Conditioning(const Axis& axis, const Misfit& misfit, const Drift& drift,
+Conditioning::Conditioning(const Axis& axis, const Misfit& misfit, const DriftModel& drift,
                            const SeenBlocks& seen, const Eigen::VectorXd& values, double noise) {
   const auto m = static_cast<Eigen::Index>(seen.blocks.size());
   const auto d = static_cast<Eigen::Index>(seen.points.size());
@@ -47,8 +47,9 @@ double Conditioning::misfit_covariance(const Axis& axis, const Misfit& misfit, s
          misfit.level * misfit.level;
 }
 
-Eigen::MatrixXd Conditioning::covariance(const Axis& axis, const Misfit& misfit, const Drift& drift,
-                                         const SeenBlocks& seen, double noise) const {
+Eigen::MatrixXd Conditioning::covariance(const Axis& axis, const Misfit& misfit,
+                                         const DriftModel& drift, const SeenBlocks& seen,
+                                         double noise) const {
   const auto m = static_cast<Eigen::Index>(seen.blocks.size());
   Eigen::MatrixXd c(m, m);
   for (Eigen::Index a = 0; a < m; ++a) {

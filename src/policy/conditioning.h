@@ -41,8 +41,8 @@ struct SeenBlocks {
 class Conditioning {
  public:
   // `values` are per block. ok() is false where the numbers are beyond reason.
-  Conditioning(const Axis& axis, const Misfit& misfit, const Drift& drift, const SeenBlocks& seen,
-               const Eigen::VectorXd& values, double noise);
+  Conditioning(const Axis& axis, const Misfit& misfit, const DriftModel& drift,
+               const SeenBlocks& seen, const Eigen::VectorXd& values, double noise);
 
   bool ok() const { return ok_; }
 
@@ -61,7 +61,7 @@ class Conditioning {
  private:
   double misfit_covariance(const Axis& axis, const Misfit& misfit, std::size_t i,
                            std::size_t j) const;
-  Eigen::MatrixXd covariance(const Axis& axis, const Misfit& misfit, const Drift& drift,
+  Eigen::MatrixXd covariance(const Axis& axis, const Misfit& misfit, const DriftModel& drift,
                              const SeenBlocks& seen, double noise) const;
   void predict(const Axis& axis, const Misfit& misfit, const SeenBlocks& seen);
 

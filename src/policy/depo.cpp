@@ -58,7 +58,7 @@ class Depo : public SearchMethod {
   std::optional<std::size_t> search(Trials& trials) const override {
     const auto base = trials.measure(0, kBaseWindows, "baseline");
     if (!base) return std::nullopt;
-    const Reference reference(objective_, *base);
+    const TrialReference reference(objective_, *base);
     const auto bound = effective_bound(objective_);
     Gears gears;
     const auto value = [&](const Measured& m) {

@@ -26,7 +26,7 @@ class GpoeoRule {
   std::optional<double> limit() const { return limit_; }
 
  private:
-  Reference reference_;
+  TrialReference reference_;
   Goal goal_;
   std::optional<double> limit_;
 };

@@ -9,7 +9,7 @@ constexpr double kWorthwhile = 0.01;
 
 }  // namespace
 
-std::optional<std::size_t> choose_memory(const SettingGrid& grid, const Reference& reference,
+std::optional<std::size_t> choose_memory(const SettingGrid& grid, const TrialReference& reference,
                                          Probed& probed, std::optional<double> limit, int windows) {
   std::size_t best = 0;
   double best_score = 1 - kWorthwhile;

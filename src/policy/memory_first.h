@@ -13,7 +13,7 @@ namespace hypermile {
 
 // Index into grid.by_memory; nullopt: a measurement is missing. No Window where the list has one
 // memory clock.
-std::optional<std::size_t> choose_memory(const SettingGrid& grid, const Reference& reference,
+std::optional<std::size_t> choose_memory(const SettingGrid& grid, const TrialReference& reference,
                                          Probed& probed, std::optional<double> limit, int windows);
 
 }  // namespace hypermile

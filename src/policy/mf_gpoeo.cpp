@@ -83,7 +83,7 @@ class MfGpoeo : public SearchMethod {
     const auto base = trials.measure(0, "baseline");
     if (!base) return std::nullopt;
     Start start;
-    if (!search_memory(trials, Reference(objective_, *base), start)) return std::nullopt;
+    if (!search_memory(trials, TrialReference(objective_, *base), start)) return std::nullopt;
     return control(trials, *base, start);
   }
 
@@ -103,7 +103,7 @@ class MfGpoeo : public SearchMethod {
   };
 
   // False: a measurement is missing.
-  bool search_memory(Trials& trials, const Reference& reference, Start& start) const {
+  bool search_memory(Trials& trials, const TrialReference& reference, Start& start) const {
     for (std::size_t memory = 1; memory < grid_.by_memory.size(); ++memory) {
       if (grid_.memory_height[memory] > 0.9 || grid_.memory_height[memory] < 0.05) continue;
       const Ladder& ladder = grid_.by_memory[memory];
@@ -141,7 +141,7 @@ class MfGpoeo : public SearchMethod {
       }
       const auto m = trials.measure(ladder[rung].setting, "PID step");
       if (!m) return std::nullopt;
-      const Reference reference(objective_, base);
+      const TrialReference reference(objective_, base);
       const double loss = reference.slowdown(*m);
       const bool infeasible = objective_.max_slowdown && loss > target;
       const double value = reference.score(*m) + (infeasible ? kPenalty : 0);

@@ -26,8 +26,8 @@ void merge(Block& into, const Block& other) {
 
 }  // namespace
 
-Drift estimate_drift(std::span<const Block> blocks, const Noise& noise) {
-  Drift drift;
+DriftModel estimate_drift(std::span<const Block> blocks, const Noise& noise) {
+  DriftModel drift;
   double count = 0;
   double windows = 0;
   double sum = 0;

@@ -27,13 +27,13 @@ struct Noise {
 };
 
 // Slow change of the job's own speed, at every Setting alike.
-struct Drift {
+struct DriftModel {
   double sd = 0.005;         // of ln time
   double iterations = 1000;  // after which it is forgotten
 };
 
 // How much the job wanders, from what its windows at the default show beyond their noise.
-Drift estimate_drift(std::span<const Block> blocks, const Noise& noise);
+DriftModel estimate_drift(std::span<const Block> blocks, const Noise& noise);
 
 class Observations {
  public:

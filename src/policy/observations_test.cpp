@@ -82,7 +82,7 @@ std::vector<Block> baselines(double swing, double noise) {
 
 TEST(EstimateDrift, LearnsThatAJobWandersAndThatAnotherDoesNot) {
   const Noise noise{0.002, 0.002};
-  const double usual = Drift{}.sd;
+  const double usual = DriftModel{}.sd;
 
   EXPECT_GT(estimate_drift(baselines(0.02, 0.002), noise).sd, 3 * usual);
   EXPECT_LT(estimate_drift(baselines(0, 0.002), noise).sd, 0.7 * usual);
@@ -91,8 +91,8 @@ TEST(EstimateDrift, LearnsThatAJobWandersAndThatAnotherDoesNot) {
 TEST(EstimateDrift, TakesTheUsualWhileTheDefaultWasMeasuredOnce) {
   const std::vector<Block> one = {{0, 10, 4, 0.1, 0}, {2, 100, 4, 0.3, 0}};
 
-  EXPECT_EQ(estimate_drift(one, Noise{}).sd, Drift{}.sd);
-  EXPECT_EQ(estimate_drift({}, Noise{}).sd, Drift{}.sd);
+  EXPECT_EQ(estimate_drift(one, Noise{}).sd, DriftModel{}.sd);
+  EXPECT_EQ(estimate_drift({}, Noise{}).sd, DriftModel{}.sd);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class Odpp : public SearchMethod {
       nodes.emplace_back(rung, *m);
     }
     std::ranges::sort(nodes, {}, [](const auto& node) { return node.first; });
-    const Reference reference(objective_, nodes.front().second);
+    const TrialReference reference(objective_, nodes.front().second);
     auto limit = effective_bound(objective_);
     if (limit) limit = kLimitShare * *limit;
     std::vector<Trial> predicted;

@@ -173,7 +173,7 @@ std::optional<std::vector<Belief>> Posterior::believe(std::span<const Block> blo
     log_time(b) = seen.blocks[static_cast<std::size_t>(b)].log_time;
     log_power(b) = seen.blocks[static_cast<std::size_t>(b)].log_power;
   }
-  const Drift drift = estimate_drift(blocks, noise);
+  const DriftModel drift = estimate_drift(blocks, noise);
   Conditioning time(axis_, time_misfit_, drift, seen, log_time, noise.time);
   Conditioning power(axis_, power_misfit_, drift, seen, log_power, noise.power);
   if (!time.ok() || !power.ok()) return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 
 const Axis kAxis{{0, -0.05, -0.1, -0.2}, {0, 1, 1, 1}};
 const Misfit kMisfit{.smooth = 0.01, .reach = 0.1, .jitter = 0.003, .level = 0.002};
-const Drift kDrift;
+const DriftModel kDrift;
 
 SeenBlocks five_blocks() {
   SeenBlocks seen;

@@ -48,7 +48,7 @@ constexpr double kRecallWindows = 3;
 double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length) {
   const double s = std::max(effective_bound(context.objective).value_or(0.1), 0.01);
   const double per_window = context.window_iterations + context.settle_iterations;
-  const double sigma = std::hypot(noise.time, Drift{}.sd);
+  const double sigma = std::hypot(noise.time, DriftModel{}.sd);
   const double best = std::pow(1.645 * sigma * job_length / (2 * s * per_window), 2.0 / 3);
   return std::clamp(kBaselineShare * best, 2.0, kMostBaselines);
 }

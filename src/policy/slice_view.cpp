@@ -50,7 +50,7 @@ void guard(SliceView& view, const Posterior& posterior, const Observations& seen
       double weight = 0;
       for (const Block& base : seen.blocks()) {
         if (base.setting != 0) continue;
-        const double apart = std::abs(base.at - block.at) / Drift{}.iterations;
+        const double apart = std::abs(base.at - block.at) / DriftModel{}.iterations;
         const double near = std::exp(-std::min(apart, kOldest));
         level += base.windows * near * base.log_time;
         weight += base.windows * near;
@@ -59,7 +59,7 @@ void guard(SliceView& view, const Posterior& posterior, const Observations& seen
     }
     const double sampling = view.noise.time * std::sqrt(1 / view.windows[i] + 1 / view.windows[0]);
     const double q =
-        normal_cdf((std::log1p(view.bound) - excess) / std::hypot(sampling, 0.3 * Drift{}.sd));
+        normal_cdf((std::log1p(view.bound) - excess) / std::hypot(sampling, 0.3 * DriftModel{}.sd));
     if (q < kForbidBelow) view.beliefs[i].safe = std::min(view.beliefs[i].safe, q);
   }
 }
@@ -105,7 +105,8 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;
   const double wander = estimate_drift(seen.blocks(), view.noise).sd;
-  view.stale_after = std::clamp(kStaleAfter * Drift{}.sd / wander, kStaleSoonest, kStaleLatest);
+  view.stale_after =
+      std::clamp(kStaleAfter * DriftModel{}.sd / wander, kStaleSoonest, kStaleLatest);
   guard(view, posterior, seen);
   return view;
 }

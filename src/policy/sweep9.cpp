@@ -20,7 +20,7 @@ class Sweep9 : public SearchMethod {
   std::optional<std::size_t> search(Trials& trials) const override {
     const auto base = trials.measure(0, "baseline");
     if (!base) return std::nullopt;
-    const Reference reference(objective_, *base);
+    const TrialReference reference(objective_, *base);
     const auto bound = effective_bound(objective_);
     Probed probed(trials);
     probed.set(0, *base);

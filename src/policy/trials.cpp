@@ -42,13 +42,13 @@ std::optional<Measured> Trials::measure(std::size_t setting, int windows, std::s
   return Measured{sum.time / windows, sum.power / windows};
 }
 
-double Reference::score_as(Goal goal, const Measured& m) const {
+double TrialReference::score_as(Goal goal, const Measured& m) const {
   Objective objective = objective_;
   objective.goal = goal;
   return hypermile::score(objective, m.time / base_.time, m.power / base_.power, base_.power);
 }
 
-std::size_t best_within(const Reference& reference, std::span<const Trial> trials,
+std::size_t best_within(const TrialReference& reference, std::span<const Trial> trials,
                         std::optional<double> limit) {
   std::size_t best = 0;
   double best_score = 1;

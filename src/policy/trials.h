@@ -53,9 +53,9 @@ class Trials {
 };
 
 // The default as measured, and the objective: the yardstick of every other measurement.
-class Reference {
+class TrialReference {
  public:
-  Reference(const Objective& objective, const Measured& base)
+  TrialReference(const Objective& objective, const Measured& base)
       : objective_(objective), base_(base) {}
 
   const Measured& base() const { return base_; }
@@ -83,7 +83,7 @@ struct Trial {
 
 // The Setting of least score among those within `limit`; the default (0), whose score is 1, where
 // none is better.
-std::size_t best_within(const Reference& reference, std::span<const Trial> trials,
+std::size_t best_within(const TrialReference& reference, std::span<const Trial> trials,
                         std::optional<double> limit);
 
 }  // namespace hypermile

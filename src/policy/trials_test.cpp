@@ -68,7 +68,7 @@ TEST(Probed, MeasuresASettingOnce) {
 }
 
 TEST(BestWithin, PrefersTheDefaultToAnythingSlowerOrNoBetter) {
-  const Reference reference(Objective{}, {Seconds(1), Watts(100)});
+  const TrialReference reference(Objective{}, {Seconds(1), Watts(100)});
   const std::vector<Trial> trials = {{1, {Seconds(1.04), Watts(98)}},   // dearer
                                      {2, {Seconds(1.20), Watts(50)}}};  // too slow
 

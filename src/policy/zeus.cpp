@@ -31,7 +31,7 @@ class Zeus : public SearchMethod {
       if (!m) return std::nullopt;
       swept.push_back({rung.setting, *m});
     }
-    const Reference reference(objective_, swept.front().measured);
+    const TrialReference reference(objective_, swept.front().measured);
     return best_within(reference, swept, effective_bound(objective_));
   }
 

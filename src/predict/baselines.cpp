@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-Estimate exactly(double time, double energy) {
+RatioEstimate exactly(double time, double energy) {
   return {{time, time, time}, {energy, energy, energy}};
 }
 
@@ -19,9 +19,9 @@ constexpr double kOneMissing = 1;
 
 }  // namespace
 
-std::vector<Estimate> MeanCurvePredictor::predict(const Features&, std::string_view,
-                                                  std::span<const RelativeSetting> settings) const {
-  std::vector<Estimate> out;
+std::vector<RatioEstimate> MeanCurvePredictor::predict(
+    const Features&, std::string_view, std::span<const RelativeSetting> settings) const {
+  std::vector<RatioEstimate> out;
   for (const RelativeSetting& setting : settings) {
     const Ratios ratios = mean_.at(setting);
     out.push_back(exactly(ratios.time, ratios.energy));
@@ -29,13 +29,13 @@ std::vector<Estimate> MeanCurvePredictor::predict(const Features&, std::string_v
   return out;
 }
 
-std::vector<Estimate> RooflinePredictor::predict(const Features& features, std::string_view,
-                                                 std::span<const RelativeSetting> settings) const {
+std::vector<RatioEstimate> RooflinePredictor::predict(
+    const Features& features, std::string_view, std::span<const RelativeSetting> settings) const {
   const Inputs inputs = inputs_of(features, {});
   const double core = static_cast<double>(inputs[kCorePeak]);
   const double memory = features.get(Feature::kDramActive).value_or(NAN);
   const bool known = core + memory > 0;  // not where one is NaN
-  std::vector<Estimate> out;
+  std::vector<RatioEstimate> out;
   for (const RelativeSetting& setting : settings) {
     const Ratios mean = mean_.at(setting);
     double time = mean.time;
@@ -77,8 +77,8 @@ double NearestPredictor::distance(const Features& a, const Features& b) const {
   return sum;
 }
 
-std::vector<Estimate> NearestPredictor::predict(const Features& features, std::string_view,
-                                                std::span<const RelativeSetting> settings) const {
+std::vector<RatioEstimate> NearestPredictor::predict(
+    const Features& features, std::string_view, std::span<const RelativeSetting> settings) const {
   const Example* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Example& example : examples_) {
@@ -87,7 +87,7 @@ std::vector<Estimate> NearestPredictor::predict(const Features& features, std::s
     least = here;
     nearest = &example;
   }
-  std::vector<Estimate> out;
+  std::vector<RatioEstimate> out;
   for (const RelativeSetting& setting : settings) {
     Ratios ratios;
     for (const Knob knob : kAllKnobs) {

@@ -13,8 +13,8 @@ namespace hypermile {
 class MeanCurvePredictor final : public Predictor {
  public:
   explicit MeanCurvePredictor(MeanCurve mean) : mean_(std::move(mean)) {}
-  std::vector<Estimate> predict(const Features& features, std::string_view gpu,
-                                std::span<const RelativeSetting> settings) const override;
+  std::vector<RatioEstimate> predict(const Features& features, std::string_view gpu,
+                                     std::span<const RelativeSetting> settings) const override;
 
  private:
   MeanCurve mean_;
@@ -25,8 +25,8 @@ class MeanCurvePredictor final : public Predictor {
 class RooflinePredictor final : public Predictor {
  public:
   explicit RooflinePredictor(MeanCurve mean) : mean_(std::move(mean)) {}
-  std::vector<Estimate> predict(const Features& features, std::string_view gpu,
-                                std::span<const RelativeSetting> settings) const override;
+  std::vector<RatioEstimate> predict(const Features& features, std::string_view gpu,
+                                     std::span<const RelativeSetting> settings) const override;
 
  private:
   MeanCurve mean_;
@@ -36,8 +36,8 @@ class RooflinePredictor final : public Predictor {
 class NearestPredictor final : public Predictor {
  public:
   explicit NearestPredictor(std::vector<Example> examples);
-  std::vector<Estimate> predict(const Features& features, std::string_view gpu,
-                                std::span<const RelativeSetting> settings) const override;
+  std::vector<RatioEstimate> predict(const Features& features, std::string_view gpu,
+                                     std::span<const RelativeSetting> settings) const override;
 
  private:
   double distance(const Features& a, const Features& b) const;

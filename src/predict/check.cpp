@@ -51,13 +51,13 @@ CheckResult Checker::result() const {
   return result;
 }
 
-std::size_t choose(std::span<const Estimate> estimates, const Objective& objective,
+std::size_t choose(std::span<const RatioEstimate> estimates, const Objective& objective,
                    double confidence, Watts default_power) {
   const auto bound = effective_bound(objective);
   std::size_t best = estimates.size();
   double least = 1;
   for (std::size_t i = 0; i < estimates.size(); ++i) {
-    const Estimate& e = estimates[i];
+    const RatioEstimate& e = estimates[i];
     if (bound && e.time.chance_below(1 + *bound) < confidence) continue;
     const double power = e.energy.value / e.time.value;
     if (objective.power_budget && default_power > Watts(0) &&

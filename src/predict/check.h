@@ -34,7 +34,7 @@ class Checker {
 // The Setting of least predicted score among those whose probability of keeping the bound is
 // `confidence` or more; `settings.size()` for the default, where none is predicted to be better.
 // `default_power` is needed for host power alone.
-std::size_t choose(std::span<const Estimate> estimates, const Objective& objective,
+std::size_t choose(std::span<const RatioEstimate> estimates, const Objective& objective,
                    double confidence, Watts default_power = Watts(0));
 
 // Choosing blindly, no probe: what the choice truly saves, over what the best choice would.

@@ -166,13 +166,14 @@ std::vector<RawEstimate> raw_estimates(const Model& model, const Features& featu
   return out;
 }
 
-std::vector<Estimate> ModelPredictor::predict(const Features& features, std::string_view gpu,
-                                              std::span<const RelativeSetting> settings) const {
+std::vector<RatioEstimate> ModelPredictor::predict(
+    const Features& features, std::string_view gpu,
+    std::span<const RelativeSetting> settings) const {
   const Calibration& calibration = model_.calibration;
   const bool known = std::ranges::find(model_.cards, gpu) != model_.cards.end();
   const double time_scale = known ? calibration.time_scale : calibration.new_card_time_scale;
   const double energy_scale = known ? calibration.energy_scale : calibration.new_card_energy_scale;
-  std::vector<Estimate> out;
+  std::vector<RatioEstimate> out;
   for (const RawEstimate& raw : raw_estimates(model_, features, settings)) {
     out.push_back({bounded(raw.time, raw.time_doubt, time_scale),
                    bounded(raw.energy, raw.energy_doubt, energy_scale)});

@@ -28,8 +28,8 @@ class ModelPredictor final : public Predictor {
   explicit ModelPredictor(Model model) : model_(std::move(model)) {}
   const Model& model() const { return model_; }
 
-  std::vector<Estimate> predict(const Features& features, std::string_view gpu,
-                                std::span<const RelativeSetting> settings) const override;
+  std::vector<RatioEstimate> predict(const Features& features, std::string_view gpu,
+                                     std::span<const RelativeSetting> settings) const override;
 
  private:
   Model model_;

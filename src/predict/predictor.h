@@ -38,7 +38,7 @@ struct Bounded {
   double chance_below(double limit) const;
 };
 
-struct Estimate {
+struct RatioEstimate {
   Bounded time;
   Bounded energy;
 };
@@ -47,10 +47,10 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  // One Estimate for each Setting; the default's own is exactly 1. `gpu` is the card's name where
-  // known: bounds are wider for a card that was not in the training.
-  virtual std::vector<Estimate> predict(const Features& features, std::string_view gpu,
-                                        std::span<const RelativeSetting> settings) const = 0;
+  // One RatioEstimate for each Setting; the default's own is exactly 1. `gpu` is the card's name
+  // where known: bounds are wider for a card that was not in the training.
+  virtual std::vector<RatioEstimate> predict(const Features& features, std::string_view gpu,
+                                             std::span<const RelativeSetting> settings) const = 0;
 };
 
 }  // namespace hypermile

@@ -48,9 +48,9 @@ std::vector<RidgeRow> relation_rows(Knob knob, Target target, std::span<const Ex
       own.push_back({inputs_of(example.features, point.at), x, v, 1});
     }
     const std::size_t step = (own.size() + kRowsOfAJob - 1) / kRowsOfAJob;
-    const double kept = step == 0 ? 0 : static_cast<double>((own.size() + step - 1) / step);
+    const std::size_t kept = step == 0 ? 0 : (own.size() + step - 1) / step;
     for (std::size_t j = 0; j < own.size(); j += step) {
-      own[j].weight = 1 / kept;
+      own[j].weight = 1 / static_cast<double>(kept);
       rows.push_back(own[j]);
     }
   }

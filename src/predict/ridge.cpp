@@ -59,7 +59,7 @@ Ridge fit_ridge(const std::vector<RidgeRow>& rows) {
   Ridge ridge;
   if (rows.empty()) return ridge;
   standardise(rows, ridge);
-  constexpr auto n = static_cast<Eigen::Index>(2 * kRidgeTerms);
+  const auto n = static_cast<Eigen::Index>(2 * kRidgeTerms);
   Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
   Eigen::VectorXd right = Eigen::VectorXd::Zero(n);
   Eigen::VectorXd design(n);

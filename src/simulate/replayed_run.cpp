@@ -96,8 +96,10 @@ class ReplayedJob {
     const Instant from = now_;
     done_ = gpu_.iterations();
     now_ = clock_.now();
-    for (double i = std::floor(before) + 1; i <= done_; i += 1) {
-      ticks.tick(from + (now_ - from) * ((i - before) / (done_ - before)));
+    const double first = std::floor(before) + 1;
+    const auto whole = static_cast<int>(std::floor(done_) - std::floor(before));
+    for (int i = 0; i < whole; ++i) {
+      ticks.tick(from + (now_ - from) * ((first + i - before) / (done_ - before)));
     }
     const auto& told = port_.told();
     const CurvePoint* in_force = told ? find_point(curve_, *told) : nullptr;

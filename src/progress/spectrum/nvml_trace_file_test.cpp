@@ -51,7 +51,7 @@ TEST_F(TraceFile, ReadsBuffersInOrderOfTime) {
 }
 
 TEST_F(TraceFile, NamesFileAndLineOfWhatIsBroken) {
-  EXPECT_NE(complaint("t_s,power_instant_mw\n0,1\nx,2\n").find("trace.csv:3"), std::string::npos);
+  EXPECT_NE(complaint("t_s,power_instant_mw\n0,1\nx,2\n").find(path_ + ":3"), std::string::npos);
   EXPECT_NE(complaint("t_s,power_instant_mw\n0,many\n").find("'many'"), std::string::npos);
   EXPECT_NE(complaint("t_s,power_instant_mw\n,5\n").find("t_s is missing"), std::string::npos);
   EXPECT_NE(complaint("a,b\n1,2\n").find("expected the columns"), std::string::npos);

@@ -29,7 +29,7 @@ double between(const std::vector<TimedValue>& changes, double time) {
 
 }  // namespace
 
-std::optional<Grid> grid_of(std::span<const TimedValue> series, double finest_s) {
+std::optional<SampleGrid> grid_of(std::span<const TimedValue> series, double finest_s) {
   if (series.size() < 4) return std::nullopt;
   std::vector<double> gaps;
   for (std::size_t i = 1; i < series.size(); ++i) {
@@ -43,10 +43,10 @@ std::optional<Grid> grid_of(std::span<const TimedValue> series, double finest_s)
   if (!(step > 0) || !(span > 0)) return std::nullopt;
   const auto count = static_cast<std::size_t>(
       std::min(std::floor(span / step) + 1, static_cast<double>(kMostPoints)));
-  return Grid{series.front().time_s, step, count};
+  return SampleGrid{series.front().time_s, step, count};
 }
 
-std::vector<double> held(std::span<const TimedValue> series, const Grid& grid) {
+std::vector<double> held(std::span<const TimedValue> series, const SampleGrid& grid) {
   std::vector<double> values;
   if (series.empty()) return values;
   std::size_t at = 0;
@@ -59,7 +59,7 @@ std::vector<double> held(std::span<const TimedValue> series, const Grid& grid) {
   return values;
 }
 
-std::vector<double> mean_rate(std::span<const TimedValue> counter, const Grid& grid) {
+std::vector<double> mean_rate(std::span<const TimedValue> counter, const SampleGrid& grid) {
   const std::vector<TimedValue> changes = changes_of(counter);
   const bool rises = std::ranges::is_sorted(changes, {}, &TimedValue::value);
   if (changes.size() < 8 || !rises) return {};

@@ -11,7 +11,7 @@
 
 namespace hypermile {
 
-struct Grid {
+struct SampleGrid {
   double begin_s = 0;
   double step_s = 0;
   std::size_t count = 0;
@@ -20,13 +20,13 @@ struct Grid {
 
 // Over the whole series, at its usual distance but not below `finest_s`. nullopt with fewer than
 // four samples.
-std::optional<Grid> grid_of(std::span<const TimedValue> series, double finest_s);
+std::optional<SampleGrid> grid_of(std::span<const TimedValue> series, double finest_s);
 
 // The value that held at each point of the grid; empty for an empty series.
-std::vector<double> held(std::span<const TimedValue> series, const Grid& grid);
+std::vector<double> held(std::span<const TimedValue> series, const SampleGrid& grid);
 
 // How fast a counter grew around each point of the grid, over one step. The counter is taken to
 // grow evenly between two changes. Empty where it does not move or goes back.
-std::vector<double> mean_rate(std::span<const TimedValue> counter, const Grid& grid);
+std::vector<double> mean_rate(std::span<const TimedValue> counter, const SampleGrid& grid);
 
 }  // namespace hypermile

@@ -56,7 +56,7 @@ const std::vector<TimedValue>& power_of(const NvmlTrace& trace) {
   return trace.power_w.empty() ? trace.history_w : trace.power_w;
 }
 
-Signals signals_of(const NvmlTrace& trace, const Grid& grid) {
+Signals signals_of(const NvmlTrace& trace, const SampleGrid& grid) {
   Signals signals;
   signals.step_s = grid.step_s;
   signals.power = held(power_of(trace), grid);
