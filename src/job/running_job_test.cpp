@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <chrono>
+#include <future>
+#include <stop_token>
 
 #include <algorithm>
 #include <csignal>
@@ -98,11 +101,12 @@ TEST(ProcessEnd, IsToldOnceTheProcessIsGoneAndNotBefore) {
   ASSERT_TRUE(watch.ok());
   EXPECT_FALSE(ended.stop_requested());
 
+  std::promise<void> told;
+  const std::stop_callback tell(ended.get_token(), [&] { told.set_value(); });
+
   job.end();
 
-  for (int i = 0; i < 20000 && !ended.stop_requested(); ++i) std::this_thread::yield();
-  for (int i = 0; i < 500 && !ended.stop_requested(); ++i) ::usleep(10000);
-  EXPECT_TRUE(ended.stop_requested());
+  EXPECT_EQ(told.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
 }
 
 TEST(ProcessEnd, CanBeGivenUp) {

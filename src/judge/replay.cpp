@@ -107,14 +107,12 @@ class Job {
   Joules energy_;
 };
 
-void score_run(const Curve& curve, const Conditions& conditions, const Job& job, std::size_t kept,
-               RunResult& result) {
-  const Objective& objective = conditions.objective;
-  const Watts base = curve.default_point().power;
+}  // namespace
+
+void score_job(const Curve& curve, const Objective& objective, double time_ratio,
+               double power_ratio, std::size_t kept, RunResult& result) {
   result.oracle_saved = outcome_of(curve, best_point(curve, objective), objective).saved();
-  const double time_ratio = job.time() / job.default_time();
-  const double power_ratio = job.energy() / job.time() / base;
-  result.saved = 1 - score(objective, time_ratio, power_ratio, base);
+  result.saved = 1 - score(objective, time_ratio, power_ratio, curve.default_point().power);
   result.slowdown = time_ratio - 1;
   const Outcome last = outcome_of(curve, kept, objective);
   result.final_setting = curve.points[kept].setting;
@@ -126,8 +124,6 @@ void score_run(const Curve& curve, const Conditions& conditions, const Job& job,
     result.violated_final_half_point = last.slowdown() > *bound + 0.005 + kBoundEpsilon;
   }
 }
-
-}  // namespace
 
 PolicyContext context_for(const Curve& curve, const Conditions& conditions, std::uint64_t seed) {
   PolicyContext context;
@@ -172,7 +168,8 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
   }
   visited[0] = false;
   result.settings_visited = static_cast<std::size_t>(std::ranges::count(visited, true));
-  score_run(curve, conditions, job, kept, result);
+  score_job(curve, conditions.objective, job.time() / job.default_time(),
+            job.energy() / job.time() / curve.default_point().power, kept, result);
   return result;
 }
 

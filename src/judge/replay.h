@@ -46,6 +46,11 @@ Result<RunResult> replay(const Curve& curve, std::string_view policy, std::size_
 Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& conditions,
                          std::uint64_t seed);
 
+// Fills in what a job was worth that took and drew so much of the default's time and power, and
+// ended at the point `kept`.
+void score_job(const Curve& curve, const Objective& objective, double time_ratio,
+               double power_ratio, std::size_t kept, RunResult& result);
+
 // What a policy is told of this curve before the first window.
 PolicyContext context_for(const Curve& curve, const Conditions& conditions, std::uint64_t seed);
 

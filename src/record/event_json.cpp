@@ -2,93 +2,15 @@
 //
 // Events as JSON and back. Each type has one pair of functions; the envelope {"v","t","type"} is
 // added around them. nullopt is left out, never written as null or 0.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "record/event.h"
+#include "record/json_fields.h"
 
 namespace hypermile {
 namespace {
 
-using nlohmann::json;
-
-// JSON has no NaN or infinity; a value that is neither known nor finite is left out.
-void put(json& j, const char* key, const std::optional<double>& value) {
-  if (value && std::isfinite(*value)) j[key] = *value;
-}
-template <class Tag>
-void put(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
-  put(j, key, value ? std::optional(value->value()) : std::nullopt);
-}
-template <class Tag>
-void get(const json& j, const char* key, std::optional<Quantity<Tag>>& value) {
-  if (j.contains(key)) value = Quantity<Tag>(j.at(key).get<double>());
-}
-void get(const json& j, const char* key, std::optional<double>& value) {
-  if (j.contains(key)) value = j.at(key).get<double>();
-}
-template <class Value>
-void get_if(const json& j, const char* key, Value& value) {
-  if (j.contains(key)) value = j.at(key).get<Value>();
-}
-
-// The library would cast any number; a fraction or 1e67 is no count, code or set of bits.
-template <class Integer>
-Integer integer_from(const json& j, const char* key) {
-  const json& value = j.at(key);
-  if (!value.is_number_integer()) {
-    throw json::other_error::create(501, std::string(key) + " is no whole number", &j);
-  }
-  return value.get<Integer>();
-}
-
-// A time further from the origin than this is no time of a run, and would not fit an Instant.
-constexpr double kFarthestSeconds = 9e9;
-
-Instant instant_from(const json& j, const char* key) {
-  const auto seconds = j.at(key).get<double>();
-  if (!(std::abs(seconds) <= kFarthestSeconds)) {
-    throw json::other_error::create(501, std::string(key) + " is out of range", &j);
-  }
-  return Instant() + Seconds(seconds);
-}
-
-json setting_json(const Setting& setting) {
-  json j = json::object();
-  put(j, "sm_mhz", setting.sm_clock);
-  put(j, "mem_mhz", setting.memory_clock);
-  put(j, "power_limit_w", setting.power_limit);
-  return j;
-}
-Setting setting_from(const json& j) {
-  Setting setting;
-  get(j, "sm_mhz", setting.sm_clock);
-  get(j, "mem_mhz", setting.memory_clock);
-  get(j, "power_limit_w", setting.power_limit);
-  return setting;
-}
-
-GpuUuid gpu_from(const json& j) {
-  return GpuUuid(j.at("gpu").get<std::string>());
-}
-
-json identity_json(const GpuIdentity& gpu) {
-  json j = {{"uuid", gpu.uuid.text()},
-            {"name", gpu.name},
-            {"pci", gpu.pci.text()},
-            {"driver", gpu.driver_version}};
-  if (gpu.index) j["index"] = *gpu.index;
-  return j;
-}
-GpuIdentity identity_from(const json& j) {
-  GpuIdentity gpu;
-  gpu.uuid = GpuUuid(j.at("uuid").get<std::string>());
-  gpu.name = j.at("name").get<std::string>();
-  gpu.pci = PciAddress(j.at("pci").get<std::string>());
-  gpu.driver_version = j.at("driver").get<std::string>();
-  if (j.contains("index")) gpu.index = integer_from<int>(j, "index");
-  return gpu;
-}
+using namespace json_fields;
 
 json body_json(const RunStart& e) {
   json gpus = json::array();

@@ -111,13 +111,6 @@ class ReplayedJob {
   RunResult score(const ControlSummary& summary) const {
     RunResult result;
     result.key = curve_.key;
-    const Objective& objective = conditions_.objective;
-    const CurvePoint& base = curve_.default_point();
-    const double time_ratio = time_ / (base.time * done_);
-    result.slowdown = time_ratio - 1;
-    result.saved =
-        1 - hypermile::score(objective, time_ratio, energy_ / time_ / base.power, base.power);
-    result.oracle_saved = outcome_of(curve_, best_point(curve_, objective), objective).saved();
     std::size_t kept = 0;
     if (!summary.phases.empty()) {
       const PhaseControl& phase = summary.phases.front();
@@ -127,15 +120,9 @@ class ReplayedJob {
         if (curve_.points[i].setting == phase.kept) kept = i;
       }
     }
-    const Outcome last = outcome_of(curve_, kept, objective);
-    result.final_setting = curve_.points[kept].setting;
-    result.final_saved = last.saved();
-    result.final_slowdown = last.slowdown();
-    if (const auto bound = effective_bound(objective)) {
-      result.violated_job = result.slowdown > *bound + kBoundEpsilon;
-      result.violated_final = !last.within_bound;
-      result.violated_final_half_point = last.slowdown() > *bound + 0.005 + kBoundEpsilon;
-    }
+    const CurvePoint& base = curve_.default_point();
+    score_job(curve_, conditions_.objective, time_ / (base.time * done_),
+              energy_ / time_ / base.power, kept, result);
     return result;
   }
 
