@@ -59,8 +59,12 @@ void JobReport::append(EventBody body) {
   }
 }
 
-void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
   append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+}
+
+void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+  finish_log(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {

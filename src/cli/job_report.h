@@ -26,6 +26,8 @@ class JobReport {
   EventLog* log() { return log_.get(); }  // may be null
 
   void say(const std::string& line);
+  // Ends the log alone.
+  void finish_log(const JobOutcome& outcome, const std::string& reason);
   // Ends the log with `reason`, and tells everything.
   void finish(const JobOutcome& outcome, const std::string& reason);
 

@@ -132,6 +132,9 @@ void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
   for (RankMeter& meter : meters_) {
     if (meter.rank().gpu == &gpu) meter.add(reading);
   }
+  if (collector_ && !meters_.empty() && &collector_->gpu() == &gpu) {
+    collector_->poll(reading.sample.time);
+  }
   for (const auto& state : ranks_) {
     if (state->rank.gpu == &gpu) state->maker->add(reading);
   }

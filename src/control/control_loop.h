@@ -13,6 +13,7 @@
 
 #include "control/applied_settings.h"
 #include "control/controller.h"
+#include "control/feature_collector.h"
 #include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
@@ -89,6 +90,10 @@ class Controller::Core {
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
   void drop_clamped(Phase& phase, Instant now);
 
+  // control_features.cpp
+  void open_collector(const Phase& phase);
+  void collect_features(Phase& phase, Window& joint);
+
   ControllerParts parts_;
   ControllerOptions options_;
   FollowerDesk* desk_ = nullptr;
@@ -100,9 +105,10 @@ class Controller::Core {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
-  Phase* visited_ = nullptr;       // another one, perhaps only for a moment
-  std::vector<RankMeter> meters_;  // of the Step in hand, where it is being measured
-  bool continued_ = false;         // nothing has changed since the last Window
+  Phase* visited_ = nullptr;                   // another one, perhaps only for a moment
+  std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
+  std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
+  bool continued_ = false;                     // nothing has changed since the last Window
 
   ControlState state_ = ControlState::kWarmUp;
   std::string reason_;

@@ -233,6 +233,7 @@ PatternId Controller::Core::pattern_of(const Rank& rank, const Phase& phase) {
 }
 
 void Controller::Core::open_meters(Phase& phase, Instant) {
+  open_collector(phase);
   const Step& step = *phase.step;
   const double iterations = phase.slack ? phase.slack->plan(step).iterations : step.iterations;
   for (const auto& state : ranks_) {
@@ -275,7 +276,8 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
   }
   if (windows.empty()) return;
   const Setting asked = spoiled_ ? Setting() : phase.settings[phase.step->setting];
-  const Window joint = join_windows(asked, windows);
+  Window joint = join_windows(asked, windows);
+  collect_features(phase, joint);
   ++windows_;
   unusable_ += !joint.usable();
   judge(phase, joint, windows, now);
@@ -344,6 +346,7 @@ void Controller::Core::start_over(Phase& phase, const std::string& why, Instant 
   ++drifts_;
   phase.policy.reset();
   phase.step.reset();
+  phase.features_wanted = true;
   phase.reset_tests({});
   phase.searched = now;
   meters_.clear();

@@ -107,6 +107,15 @@ struct Drift {
   double after = 0;
 };
 
+// What the job asks of a GPU at its default, collected over a baseline (features.h).
+struct FeaturesEvent {
+  GpuUuid gpu;
+  std::optional<std::int64_t> process = {};
+  std::optional<std::uint32_t> phase = {};
+  std::map<std::string, double> values;   // by the names of docs/features.md; missing ones absent
+  std::map<std::string, double> numbers;  // what collecting them cost
+};
+
 struct Throttle {
   GpuUuid gpu;
   EventReasons reasons;  // none: it has ended
@@ -123,9 +132,9 @@ struct RunEnd {
   std::map<std::string, double> totals;  // joules, seconds, iterations, …
 };
 
-using EventBody =
-    std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent, ProgressEvent,
-                 Decision, SettingChange, StateChange, Drift, Throttle, ErrorEvent, RunEnd>;
+using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
+                               ProgressEvent, Decision, SettingChange, StateChange, Drift,
+                               FeaturesEvent, Throttle, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

@@ -231,6 +231,22 @@ void read_body(const json& j, Drift& e) {
   e.after = j.at("after").get<double>();
 }
 
+json body_json(const FeaturesEvent& e) {
+  json j = {{"type", "features"}, {"gpu", e.gpu.text()}};
+  j["values"] = e.values;
+  j["numbers"] = e.numbers;
+  if (e.process) j["process"] = *e.process;
+  if (e.phase) j["phase"] = *e.phase;
+  return j;
+}
+void read_body(const json& j, FeaturesEvent& e) {
+  e.gpu = gpu_from(j);
+  e.values = j.at("values").get<std::map<std::string, double>>();
+  get_if(j, "numbers", e.numbers);
+  if (j.contains("process")) e.process = integer_from<std::int64_t>(j, "process");
+  if (j.contains("phase")) e.phase = integer_from<std::uint32_t>(j, "phase");
+}
+
 json body_json(const Throttle& e) {
   return {{"type", "throttle"},
           {"gpu", e.gpu.text()},
@@ -279,13 +295,13 @@ struct TypeReader {
   EventBody (*read)(const json&);
 };
 constexpr TypeReader kReaders[] = {
-    {"run_start", read_as<RunStart>},   {"gpu", read_as<GpuEvent>},
-    {"sample", read_as<SampleEvent>},   {"window", read_as<WindowEvent>},
-    {"process", read_as<ProcessEvent>}, {"progress", read_as<ProgressEvent>},
-    {"decision", read_as<Decision>},    {"setting", read_as<SettingChange>},
-    {"state", read_as<StateChange>},    {"drift", read_as<Drift>},
-    {"throttle", read_as<Throttle>},    {"error", read_as<ErrorEvent>},
-    {"run_end", read_as<RunEnd>},
+    {"run_start", read_as<RunStart>},     {"gpu", read_as<GpuEvent>},
+    {"sample", read_as<SampleEvent>},     {"window", read_as<WindowEvent>},
+    {"process", read_as<ProcessEvent>},   {"progress", read_as<ProgressEvent>},
+    {"decision", read_as<Decision>},      {"setting", read_as<SettingChange>},
+    {"state", read_as<StateChange>},      {"drift", read_as<Drift>},
+    {"features", read_as<FeaturesEvent>}, {"throttle", read_as<Throttle>},
+    {"error", read_as<ErrorEvent>},       {"run_end", read_as<RunEnd>},
 };
 
 Error broken(const std::string& what) {

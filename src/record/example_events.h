@@ -75,6 +75,8 @@ inline std::vector<Event> example_events() {
       StateChange{"hold", "search", "least energy", 4242, 3, {{"saved", 0.18}}},
       StateChange{"warm_up", "", "", {}, {}, {}},
       Drift{gpu, "power", 500, 450},
+      FeaturesEvent{gpu, 4242, 3, {{"dram_active", 0.4}}, {{"driver_calls", 9}}},
+      FeaturesEvent{gpu, {}, {}, {}, {}},
       Throttle{gpu, EventReasons{EventReasons::kSoftwareThermal}},
       ErrorEvent{gpu, Error{ErrorCode::kGpuLost, "gone", "reboot"}},
       ErrorEvent{std::nullopt, Error{ErrorCode::kIo, "disk full", ""}},
