@@ -33,7 +33,7 @@ constexpr OptionSpec kTable[] = {
     {"summary", kText, "F.json", "", "run attach",
      "write what the run has shown to this file as JSON"},
     {"live", kFlag, "", "false", "run attach",
-     "a line on stderr while the job runs, also where the job itself writes to the terminal"},
+     "renew the status line in place, also where the job itself writes to the terminal"},
     {"quiet", kFlag, "", "false", "run attach", "no live line and no summary on stderr"},
     {"launches", kText, "F.csv[.gz]", "", "detect",
      "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream", false},

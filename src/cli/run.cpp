@@ -44,7 +44,7 @@ class Run {
       return print_dry_run({command_, user ? user->name : ""}, choice, options_, job.environment,
                            context_);
     }
-    RETURN_IF_ERROR(report_.open_log(typed()));
+    RETURN_IF_ERROR(report_.begin(typed(), allowed_slowdown(choice), /*shared=*/true));
     std::optional<RingFolder> folder = prepare(user, job.environment);
     ClockAccess access;
     if (folder && !choice.observe) access = open_clock_access(somebody_can_answer());

@@ -104,7 +104,7 @@ class Controller::Core {
   std::vector<RankMeter> meters_;  // of the Step in hand, where it is being measured
   bool continued_ = false;         // nothing has changed since the last Window
 
-  ControlState state_ = ControlState::kWarmUp;
+  ControlState state_ = ControlState::kWarmUp, before_release_ = ControlState::kWarmUp;
   std::string reason_;
   Instant now_, state_since_;
   bool begun_ = false;

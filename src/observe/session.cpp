@@ -10,7 +10,6 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kLookForStrangers = Seconds(2);
-constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
 constexpr Seconds kThrottleOver = Seconds(1);
 
@@ -32,6 +31,14 @@ std::string_view status_text(RingStatus status) {
       return "ended";
   }
   return "starting";
+}
+
+std::optional<double> micro_batches(const ProcessProgress& process) {
+  const PhaseProgress* phase = process.phase_in_force();
+  if (phase == nullptr) return std::nullopt;
+  const auto step = std::ranges::find_if(phase->levels, &PhaseProgress::Level::optimizer);
+  if (step == phase->levels.end() || step->outer.inner <= 1) return std::nullopt;
+  return step->outer.inner;
 }
 
 }  // namespace
@@ -61,10 +68,6 @@ Instant Session::step() {
   follow_processes();
   poll_gpus(now);
   look_for_strangers(now);
-  if (parts_.show && (!shown_ || now - *shown_ >= kShow)) {
-    shown_ = now;
-    parts_.show(progress_, book_);
-  }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
   if (parts_.follower != nullptr) next = std::min(next, std::max(parts_.follower->step(now), now));
@@ -232,6 +235,7 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     for (const OuterLevel& outer : change.pattern->outer) {
       event.inner_iterations.push_back(outer.inner);
     }
+    event.micro_batches = micro_batches(process);
   }
   write(std::move(event));
   if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);

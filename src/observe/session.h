@@ -46,8 +46,6 @@ struct SessionParts {
   std::function<std::optional<std::string>(std::int64_t pid)> visible_devices;
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
-  // Once a second, with what is known so far; may be empty.
-  std::function<void(const JobProgress&, const WindowBook&)> show;
   // Makes the Windows in the Session's place; may be null.
   JobFollower* follower = nullptr;
 };
@@ -114,7 +112,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
   std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
-  std::optional<Instant> strangers_looked_, shown_;
+  std::optional<Instant> strangers_looked_;
 };
 
 }  // namespace hypermile
