@@ -28,4 +28,7 @@ struct ControlChoice {
 // kUsage, naming the option, for what makes no sense, so that it is said before the job starts.
 Result<ControlChoice> read_control_choice(const OptionValues& values);
 
+// The bound to be held, as a fraction; nullopt where nothing is changed or none is set.
+std::optional<double> allowed_slowdown(const ControlChoice& choice);
+
 }  // namespace hypermile

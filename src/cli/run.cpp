@@ -37,7 +37,7 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
                          job.environment, context);
   }
   JobReport report(options, context);
-  RETURN_IF_ERROR(report.open_log(typed(options, command)));
+  RETURN_IF_ERROR(report.begin(typed(options, command), allowed_slowdown(choice), /*shared=*/true));
   ASSIGN_OR_RETURN(const JobOutcome outcome,
                    run_job(std::move(job), "hypermile run", choice, options, context, report));
   report.finish(outcome, "the job ended");

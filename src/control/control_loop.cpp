@@ -238,6 +238,7 @@ void Controller::Core::drive_phase(Phase& phase, Instant now) {
 void Controller::Core::finish(Instant now) {
   now_ = now;
   if (state_ == ControlState::kReleased) return;
+  before_release_ = state_;
   leave(now);
   meters_.clear();
   for (const auto& state : ranks_) state->maker->close();
@@ -257,6 +258,7 @@ ControlSummary Controller::Core::summary() const {
   ControlSummary summary;
   summary.state = state_;
   summary.reason = reason_;
+  summary.before_release = before_release_;
   for (const GpuWatch* gpu : applied_->gpus()) summary.gpus.push_back(gpu->identity().uuid);
   for (const auto& phase : book_.phases()) summary.phases.push_back(phase->control);
   summary.time_in = time_in_;

@@ -110,7 +110,7 @@ class Controller::Core {
   std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
   bool continued_ = false;                     // nothing has changed since the last Window
 
-  ControlState state_ = ControlState::kWarmUp;
+  ControlState state_ = ControlState::kWarmUp, before_release_ = ControlState::kWarmUp;
   std::string reason_;
   Instant now_, state_since_;
   bool begun_ = false;

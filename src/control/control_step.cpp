@@ -141,6 +141,7 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
     phase.control.held = true;
     phase.control.kept = setting;
     phase.control.confidence = step.confidence;
+    phase.control.why_kept = step.reason;
   } else {
     ++phase.control.probes;
   }

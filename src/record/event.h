@@ -68,6 +68,7 @@ struct ProgressEvent {
   std::optional<double> launches_per_iteration;
   std::optional<double> confidence;
   std::vector<std::uint32_t> inner_iterations;  // in one of each outer level, inner to outer
+  std::optional<double> micro_batches;          // of an optimizer step, where it has several
 };
 
 struct Decision {

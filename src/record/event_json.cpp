@@ -151,6 +151,7 @@ json body_json(const ProgressEvent& e) {
   put(j, "launches_per_iteration", e.launches_per_iteration);
   put(j, "confidence", e.confidence);
   if (!e.inner_iterations.empty()) j["inner_iterations"] = e.inner_iterations;
+  put(j, "micro_batches", e.micro_batches);
   return j;
 }
 void read_body(const json& j, ProgressEvent& e) {
@@ -162,6 +163,7 @@ void read_body(const json& j, ProgressEvent& e) {
   get(j, "launches_per_iteration", e.launches_per_iteration);
   get(j, "confidence", e.confidence);
   get_if(j, "inner_iterations", e.inner_iterations);
+  get(j, "micro_batches", e.micro_batches);
 }
 
 json body_json(const Decision& e) {
