@@ -81,6 +81,7 @@ class Controller::Core {
   bool prepare_step(Phase& phase, Instant now);
   bool take_next_step(Phase& phase);
   void write_decision(Phase& phase, const Step& step);
+  void write_forecast(Phase& phase, const Step& step);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);

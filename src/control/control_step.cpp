@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "control/control_loop.h"
+#include "control/forecast_event.h"
 #include "control/joint_window.h"
 #include "gpu/setting_grid.h"
 #include "measure/window_refusal.h"
@@ -156,6 +157,21 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
                           step.reason,
                           std::clamp(step.confidence, 0.0, 1.0),
                           {{"exploring", step.exploring ? 1.0 : 0.0}}});
+  }
+  write_forecast(phase, step);
+}
+
+// Where a search begins, and where another Setting is held.
+void Controller::Core::write_forecast(Phase& phase, const Step& step) {
+  if (step.exploring && phase.forecast) return;
+  auto forecast = forecast_of(*phase.policy, phase.settings, options_.policy, step.exploring);
+  if (!forecast) return;
+  phase.forecast = true;
+  forecast->process = phase.process->pid();
+  forecast->phase = phase.number;
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    forecast->gpu = gpu->identity().uuid;
+    desk_->write(*forecast);
   }
 }
 
@@ -346,6 +362,7 @@ void Controller::Core::start_over(Phase& phase, const std::string& why, Instant 
                                   Numbers numbers) {
   ++drifts_;
   phase.policy.reset();
+  phase.forecast = false;
   phase.step.reset();
   phase.features_wanted = true;
   phase.reset_tests({});

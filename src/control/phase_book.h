@@ -36,6 +36,7 @@ struct Phase {
   double iterations = 0;             // counted, measured or not
   std::optional<Setting> decided;    // last written to the log
   bool explored = false;             // and whether that was a probe
+  bool forecast = false;             // written since the search began
 
   // Bursts: a phase is entered and left.
   Instant entered;

@@ -80,6 +80,25 @@ struct Decision {
   std::map<std::string, double> numbers;  // what the reason rests on
 };
 
+// What the policy expected of the Settings it chooses from when it decided, relative to the
+// default.
+struct ForecastPoint {
+  Setting setting;
+  double slowdown = 0;  // 0.03: 3 % slower
+  double slowdown_sd = 0;
+  double score = 1;  // of the objective: the energy, where that is to be least
+  double score_sd = 0;
+  double safe = 1;  // probability of keeping the bound
+};
+struct Forecast {
+  GpuUuid gpu;
+  std::string policy;
+  std::vector<ForecastPoint> points;
+  bool exploring = false;  // for a search that begins; else for the Setting held
+  std::optional<std::int64_t> process = {};
+  std::optional<std::uint32_t> phase = {};
+};
+
 // A Setting asked for and what became of it. `effective` is what the card then showed.
 struct SettingChange {
   GpuUuid gpu;
@@ -134,7 +153,7 @@ struct RunEnd {
 };
 
 using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
-                               ProgressEvent, Decision, SettingChange, StateChange, Drift,
+                               ProgressEvent, Decision, Forecast, SettingChange, StateChange, Drift,
                                FeaturesEvent, Throttle, ErrorEvent, RunEnd>;
 
 struct Event {

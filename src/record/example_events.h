@@ -70,6 +70,8 @@ inline std::vector<Event> example_events() {
       ProgressEvent{4242, "searching", "none", {}, false, {}, {}, {}, {}},
       Decision{gpu, "hypermile", setting, "least energy within 5 %", 0.97, {{"saved", 0.18}}},
       Decision{gpu, "default", {}, "", std::nullopt, {}},
+      Forecast{gpu, "hypermile", {{setting, 0.031, 0.004, 0.82, 0.01, 0.97}}, true, 4242, 3},
+      Forecast{gpu, "hypermile", {}, false, {}, {}},
       SettingChange{gpu, setting, true, "", Mhz(1410), Mhz(2201), Watts(300)},
       SettingChange{gpu, {}, false, "not permitted", {}, {}, {}},
       StateChange{"hold", "search", "least energy", 4242, 3, {{"saved", 0.18}}},
