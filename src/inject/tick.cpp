@@ -9,6 +9,7 @@
 
 #include "hypermile.h"
 #include "inject/ring_writer.h"
+#include "inject/tick.h"
 
 namespace hypermile {
 namespace {
@@ -71,6 +72,16 @@ __attribute__((destructor)) void at_exit() {
 }
 
 }  // namespace
+
+void listen_again() {
+  int silent = kSilent;
+  __atomic_compare_exchange_n(&state, &silent, kUntried, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void tell_device(std::uint32_t device) {
+  if (listening()) ring.put(monotonic_ns(), pack_b(RecordKind::kContext, 0, device), 0);
+}
+
 }  // namespace hypermile
 
 extern "C" {
