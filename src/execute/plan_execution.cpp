@@ -143,9 +143,11 @@ Instant PlanExecution::next_look(Instant now) const {
 void PlanExecution::finish() {
   if (stage_ == Stage::kOver) return;
   const Result<void> released = port_.release();
-  stage_ = Stage::kOver;
-  reason_ = released ? "" : released.error().line();
   done_ = true;
+  if (stage_ != Stage::kRefused) {
+    stage_ = Stage::kOver;
+    reason_ = released ? "" : released.error().line();
+  }
   publish();
 }
 

@@ -182,6 +182,7 @@ TEST_F(PlanExecutionTest, ARefusalIsToldAndEndsIt) {
   PlanExecution execution(two_segments(), nobody, gpu_, clock_);
 
   train(execution, 3);
+  execution.finish();
 
   EXPECT_EQ(execution.report().state, "refused");
   EXPECT_FALSE(execution.report().reason.empty());
