@@ -25,6 +25,8 @@ constexpr OptionSpec kTable[] = {
      "attach, sweep), sim:rtx3080ti (simulate); plan takes the name of a sheet, as sim:a4000 or "
      "a4000"},
     {"pid", kInteger, "N", "", "attach sweep", "a process of the job that already runs", false},
+    {"rings", kText, "FOLDER", "", "attach",
+     "where the job leaves its ticks, if its environment did not say so when it started", false},
     {"observe", kFlag, "", "false", "run attach", "only watch: nothing is changed on any GPU"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
