@@ -65,6 +65,7 @@ class Controller::Core {
   void be_unsure(const std::string& why, Instant now);
   void claim();
   bool everybody_is_here(Instant now) const;
+  void attend();
   void drive_phase(Phase& phase, Instant now);
   void leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers = {});
   void go_default(Instant now);
@@ -121,7 +122,8 @@ class Controller::Core {
   std::optional<Instant> try_again_;  // after trouble
   int failures_ = 0;                  // in a row
   int claims_ = 0;
-  bool spoiled_ = false;  // circumstances spoil every Window: the default is watched
+  std::optional<Attention> attention_;  // last asked for
+  bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
   std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
   bool restored_ = true;
 };

@@ -66,7 +66,7 @@ class Session final : private ProgressSink, private FollowerDesk {
 
   // While a decision is prepared: nothing of the job is to be missed. Otherwise launch-bound jobs
   // are watched now and then only, once their pattern is known, so that they lose nothing.
-  void attend(bool closely) { progress_.attend(closely); }
+  void attend(const Attention& attention) override { progress_.attend(attention); }
 
   RunSummary summary() const;
   // Those met so far, opened or not.
