@@ -6,6 +6,10 @@
 // GPUs back; the job itself is never touched.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 
 #include "cli/command.h"
 #include "cli/dry_run.h"
@@ -42,6 +46,17 @@ Result<RunningJob> find_job_on(const std::string& gpu, Clock& clock) {
   return best;
 }
 
+// Whether the job writes to the terminal that our stderr is; where that cannot be told, it may.
+bool shares_terminal(pid_t pid) {
+  struct stat ours {};
+  if (::fstat(STDERR_FILENO, &ours) != 0) return true;
+  return std::ranges::any_of(std::array{1, 2}, [&](int number) {
+    struct stat theirs {};
+    if (::stat(fmt::format("/proc/{}/fd/{}", pid, number).c_str(), &theirs) != 0) return true;
+    return S_ISCHR(theirs.st_mode) && theirs.st_rdev == ours.st_rdev;
+  });
+}
+
 class Attach {
  public:
   Attach(const CommandArguments& arguments, CommandContext& context)
@@ -49,14 +64,16 @@ class Attach {
 
   Result<void> run() {
     ASSIGN_OR_RETURN(ControlChoice choice, read_control_choice(options_));
-    ASSIGN_OR_RETURN(const RunningJob job, find());
+    ASSIGN_OR_RETURN(RunningJob job, find());
+    if (options_.given("rings")) job.ring_folder = options_.text("rings");
     std::stop_source ended;
     const std::stop_callback interrupted(context_.stop, [&ended] { ended.request_stop(); });
     ASSIGN_OR_RETURN(const ProcessEnd end, ProcessEnd::watch(job.pid, ended));
     if (options_.flag("dry-run")) {
       return print_dry_run({}, choice, options_, job.environment, context_);
     }
-    RETURN_IF_ERROR(report_.open_log({"hypermile", "attach", "--pid", std::to_string(job.pid)}));
+    RETURN_IF_ERROR(report_.begin({"hypermile", "attach", "--pid", std::to_string(job.pid)},
+                                  allowed_slowdown(choice), shares_terminal(job.pid)));
     ASSIGN_OR_RETURN(RingFolder folder, open_folder(job, choice));
     ClockAccess access;
     if (!choice.observe) access = open_clock_access(somebody_can_answer());

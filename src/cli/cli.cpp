@@ -11,14 +11,16 @@
 
 #include "base/nearest.h"
 #include "base/version.h"
+#include "cli/completion.h"
+#include "cli/man_page.h"
 
 namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {
-    &kDoctorCommand,   &kMonitorCommand,  &kRunCommand,   &kAttachCommand,  &kDetectCommand,
-    &kEvaluateCommand, &kSimulateCommand, &kLearnCommand, &kPredictCommand, &kPlanCommand,
-    &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
+    &kDoctorCommand, &kMonitorCommand,  &kRunCommand,      &kAttachCommand, &kSweepCommand,
+    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand, &kLearnCommand,  &kPredictCommand,
+    &kPlanCommand,   &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;
@@ -42,6 +44,25 @@ std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command* command : kCommands) names.emplace_back(command->name);
   return names;
+}
+
+Error unknown(const std::string& name) {
+  return Error{ErrorCode::kUsage, fmt::format("unknown command '{}'", name),
+               suggestion(name, command_names())};
+}
+
+// hypermile(1), or the page of a command.
+Result<std::string> manual(const std::string& name) {
+  if (name.empty()) return man_page(kCommands);
+  const auto found = std::ranges::find(kCommands, name, &Command::name);
+  if (found == std::end(kCommands)) return unknown(name);
+  return man_page(**found);
+}
+
+int print(const Result<std::string>& text, CommandContext& context) {
+  if (!text) return report(text.error(), context);
+  context.out << *text;
+  return 0;
 }
 
 // A CLI11 parser of one command, made from the table of options.
@@ -163,6 +184,10 @@ class CommandParser {
 
 }  // namespace
 
+std::span<const Command* const> all_commands() {
+  return kCommands;
+}
+
 int run_cli(const std::vector<std::string>& arguments, CommandContext& context) {
   if (arguments.empty()) {
     context.err << overview();
@@ -181,11 +206,12 @@ int run_cli(const std::vector<std::string>& arguments, CommandContext& context) 
     context.out << options_markdown();
     return 0;
   }
+  const std::string second = arguments.size() > 1 ? arguments[1] : "";
+  if (first == "--completion") return print(completion(second, kCommands), context);
+  if (first == "--man") return print(manual(second), context);
   const auto found = std::ranges::find(kCommands, first, &Command::name);
   if (found == std::end(kCommands)) {
-    return report(Error{ErrorCode::kUsage, fmt::format("unknown command '{}'", first),
-                        suggestion(first, command_names())},
-                  context);
+    return report(unknown(first), context);
   }
   CommandParser parser(**found);
   const auto parsed = parser.parse({arguments.begin() + 1, arguments.end()});

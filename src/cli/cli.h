@@ -5,12 +5,16 @@
 // job's.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 
 namespace hypermile {
+
+// In the order in which they are listed.
+std::span<const Command* const> all_commands();
 
 // `arguments` without the program's name.
 int run_cli(const std::vector<std::string>& arguments, CommandContext& context);

@@ -65,4 +65,8 @@ Result<ControlChoice> read_control_choice(const OptionValues& values) {
   return choice;
 }
 
+std::optional<double> allowed_slowdown(const ControlChoice& choice) {
+  return choice.observe ? std::nullopt : effective_bound(choice.controller.objective);
+}
+
 }  // namespace hypermile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_report.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -38,29 +39,53 @@ std::string text_of(const JobOutcome& outcome) {
   return text;
 }
 
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
 }  // namespace
 
 Result<void> JobReport::open_log(std::vector<std::string> typed) {
-  if (!options_.given("log")) return {};
-  ASSIGN_OR_RETURN(auto sink, open_log_file(options_.text("log")));
+  std::unique_ptr<LineSink> sink;
+  if (options_.given("log")) {
+    ASSIGN_OR_RETURN(sink, open_log_file(options_.text("log")));
+  }
   log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
+  if (live_) log_->listen([this](const Event& event) { live_->take(event); });
   append(describe_run(context_.clock, std::move(typed), {}));
   return {};
 }
 
+Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<double> bound,
+                              bool shared) {
+  live_.emplace(context_.err, LiveTerms{.terminal = context_.terminal,
+                                        .shared = shared,
+                                        .quiet = options_.flag("quiet"),
+                                        .asked_for = options_.flag("live"),
+                                        .term = variable("TERM"),
+                                        .no_color = variable("NO_COLOR"),
+                                        .bound = bound});
+  return open_log(std::move(typed));
+}
+
 void JobReport::say(const std::string& line) {
+  if (live_) live_->make_room();
   context_.err << "hypermile: " << line << std::endl;
 }
 
 void JobReport::append(EventBody body) {
-  if (!log_) return;
   if (const Result<void> written = log_->append(std::move(body)); !written) {
     say(written.error().line());
   }
 }
 
-void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
   append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+}
+
+void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+  finish_log(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {

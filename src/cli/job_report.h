@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "record/event_log.h"
 
 namespace hypermile {
@@ -21,11 +23,17 @@ class JobReport {
   JobReport(const OptionValues& options, CommandContext& context)
       : options_(options), context_(context) {}
 
-  // Begins the event log that --log names, if it does. `typed` is the command line.
+  // Begins the events of the run, and the file that --log names, if it does. `typed` is the command
+  // line.
   Result<void> open_log(std::vector<std::string> typed);
-  EventLog* log() { return log_.get(); }  // may be null
+  // The same, and shows on the terminal what they tell: `bound` is the slowdown allowed, absent
+  // where nothing is changed; `shared`: the job may write to our terminal.
+  Result<void> begin(std::vector<std::string> typed, std::optional<double> bound, bool shared);
+  EventLog& log() { return *log_; }
 
   void say(const std::string& line);
+  // Ends the log alone.
+  void finish_log(const JobOutcome& outcome, const std::string& reason);
   // Ends the log with `reason`, and tells everything.
   void finish(const JobOutcome& outcome, const std::string& reason);
 
@@ -35,6 +43,7 @@ class JobReport {
   const OptionValues& options_;
   CommandContext& context_;
   std::unique_ptr<EventLog> log_;
+  std::optional<LiveLine> live_;
 };
 
 }  // namespace hypermile

@@ -1,36 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one line that tells how a run goes while it goes. It stands on the terminal only where it
-// cannot mix with the job's output: when the job's stdout goes elsewhere, or when it is asked for.
-// The cursor is left at the line's start, so that whatever the job writes to stderr replaces it.
+// What people see of a run while it goes, made from its events (record/job_status.h).
+//
+// A job under `run` shares our terminal: its stderr is ours, and usually its stdout. Where it left
+// the cursor nobody can know without reading the terminal's answers from the job's own input, so no
+// line of ours can be drawn and redrawn in the text without sooner or later wiping a prompt or a
+// progress bar of the job, or leaving half of itself behind what the job writes next. Saving the
+// cursor, the last row and scroll regions only move that harm elsewhere, and outlive us if we are
+// killed. Therefore:
+//   - there the line stands in the terminal's own status line, its title, which is no part of the
+//     text, is renewed every second, and is given back at the end; and in the text there are whole
+//     lines only, one a change of state, appended and never redrawn;
+//   - it is renewed in place where the terminal is ours alone (attach from another terminal), or
+//     where the user asks for it (--live) and takes the mixing;
+//   - without a terminal there are the lines at changes of state alone.
 #pragma once
 
-#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
 
-#include "cli/command.h"
-#include "observe/job_progress.h"
-#include "observe/window_book.h"
+#include "record/job_status.h"
 
 namespace hypermile {
 
-class LiveLine {
- public:
-  LiveLine(CommandContext& context, bool quiet, bool asked_for);
+enum class LiveManner { kSilent, kLines, kTitle, kInPlace };
 
-  bool wanted() const { return wanted_; }
-  // Lives as long as this.
-  std::function<void(const JobProgress&, const WindowBook&)> shower();
-  void clear();
-
- private:
-  void show(const JobProgress& progress, const WindowBook& book);
-
-  CommandContext& context_;
-  bool wanted_ = false;
-  bool shown_ = false;
+struct LiveTerms {
+  bool terminal = false;      // stderr is one
+  bool shared = true;         // the job may write to it
+  bool quiet = false;         // nothing is to be said
+  bool asked_for = false;     // --live
+  const char* term = "";      // $TERM
+  const char* no_color = "";  // $NO_COLOR
+  std::optional<double> bound = {};
 };
 
-// "412 iterations, 54.62 ms, 33.1 J, 605 W"; what is not known is left out.
-std::string live_text(const JobProgress& progress, const WindowBook& book);
+LiveManner manner_of(const LiveTerms& terms);
+
+class LiveLine {
+ public:
+  // `err` must outlive it. With it goes the line, and the title is given back.
+  LiveLine(std::ostream& err, const LiveTerms& terms);
+  ~LiveLine() { clear(); }
+  LiveLine(const LiveLine&) = delete;
+  LiveLine& operator=(const LiveLine&) = delete;
+
+  void take(const Event& event);
+  // Before anything else is written to the terminal; the line comes back with the next event.
+  void make_room();
+
+ private:
+  void clear();
+  void tell_change(const Event& event);
+  void renew();
+  std::string coloured(const std::string& text) const;
+
+  std::ostream& err_;
+  LiveManner manner_;
+  bool colours_;
+  JobStatus status_;
+  std::optional<Instant> begin_, renewed_;
+  std::string shown_;  // what stands there now; "" where nothing does
+};
 
 }  // namespace hypermile

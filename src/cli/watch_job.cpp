@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/live_line.h"
 #include "cli/run_gpus.h"
 #include "control/job_cache.h"
 #include "control/job_memory.h"
@@ -55,12 +54,11 @@ class JobWatcher {
         choice_(choice),
         context_(context),
         report_(report),
-        gpus_(options, job.environment, context.clock),
-        live_(context, options.flag("quiet"), options.flag("live")) {
+        gpus_(options, job.environment, context.clock) {
     if (choice.observe) return;
     if (access.refused) {
       refused_ = std::move(access.refused);
-      say(refused_->line() + "; observing");
+      report.say(refused_->line() + "; observing");
       return;
     }
     LeasePortOptions port;
@@ -68,6 +66,7 @@ class JobWatcher {
     port.job = batch_job(job.environment);
     port_.emplace(std::move(port), context.clock, std::move(access.guardian));
     ControllerParts parts{.port = *port_};
+    if (choice.sweep != nullptr) parts.make_policy = choice.sweep->maker();
     if (choice.cache) {
       open_cache(*choice.cache);
       parts.make_policy = memory_->maker();
@@ -77,8 +76,8 @@ class JobWatcher {
 
   JobOutcome watch() {
     Session session(parts(), session_options());
-    session.run(job_.ended);
-    live_.clear();
+    const std::stop_callback ended(job_.ended, [this] { over_.request_stop(); });
+    session.run(over_.get_token());
     if (port_) give_back();
     if (memory_) remember();
     JobOutcome outcome;
@@ -105,10 +104,18 @@ class JobWatcher {
             .folder = job_.folder,
             .open_gpu = gpus_.opener(),
             .visible_devices = gpus_.visible_devices(),
-            .log = report_.log(),
-            .warn = [this](const std::string& line) { say(line); },
-            .show = live_.wanted() ? live_.shower() : nullptr,
+            .log = &report_.log(),
+            .warn = [this](const std::string& line) { report_.say(line); },
+            .each_second = choice_.sweep != nullptr ? sweep_shower() : nullptr,
             .follower = controller_ ? &*controller_ : nullptr};
+  }
+
+  // A sweep that is over lets go of the job: what is left runs at the default.
+  std::function<void()> sweep_shower() {
+    return [this] {
+      if (choice_.show_sweep) choice_.show_sweep(choice_.sweep->progress(context_.clock.now()));
+      if (choice_.sweep->over()) over_.request_stop();
+    };
   }
 
   SessionOptions session_options() const {
@@ -123,24 +130,20 @@ class JobWatcher {
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
     cache_.emplace(*files_, path);
-    if (!cache_->note().empty()) say(cache_->note());
+    if (!cache_->note().empty()) report_.say(cache_->note());
     const ControllerOptions& options = choice_.controller;
     memory_.emplace(*cache_, JobMemory::Terms{options.policy, options.knobs, options.objective});
   }
 
   void remember() {
     const Result<void> kept = memory_->keep(controller_->summary(), context_.clock.unix_time());
-    if (!kept) say(kept.error().line());
+    if (!kept) report_.say(kept.error().line());
   }
 
   // The Controller has done so already unless something went wrong.
   void give_back() {
-    if (const Result<void> released = port_->release(); !released) say(released.error().line());
-  }
-
-  void say(const std::string& line) {
-    live_.clear();
-    report_.say(line);
+    if (const Result<void> released = port_->release(); !released)
+      report_.say(released.error().line());
   }
 
   const JobToWatch& job_;
@@ -148,7 +151,7 @@ class JobWatcher {
   CommandContext& context_;
   JobReport& report_;
   RunGpus gpus_;
-  LiveLine live_;
+  std::stop_source over_;  // the job has ended, or nothing is left to do beside it
   std::optional<Error> refused_;
   std::unique_ptr<Files> files_ = make_real_files();
   std::optional<JobCache> cache_;

@@ -56,7 +56,7 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   if (!first_boundary_) first_boundary_ = boundary.time;
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
-  phase.iterations += boundary.iterations;
+  phase.iterations += boundary.iterations + boundary.unseen.value_or(0);
   const bool at_default = applied_->at_default() &&
                           applied_->stage() == AppliedSettings::Stage::kInForce &&
                           boundary.time >= applied_->in_force_since();
@@ -131,6 +131,9 @@ void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
   applied_->add(gpu, reading);
   for (RankMeter& meter : meters_) {
     if (meter.rank().gpu == &gpu) meter.add(reading);
+  }
+  if (collector_ && !meters_.empty() && &collector_->gpu() == &gpu) {
+    collector_->poll(reading.sample.time);
   }
   for (const auto& state : ranks_) {
     if (state->rank.gpu == &gpu) state->maker->add(reading);

@@ -19,6 +19,10 @@ constexpr Seconds kFirstPause = Seconds(5);   // after a failure; doubles
 constexpr int kMostFailures = 6;              // in a row, then we stay away
 constexpr int kMostClaims = 4;
 constexpr int kMostDoublings = 6;
+// What must be seen of a held Setting at a time, of the Window planned.
+constexpr double kHeldWindow = 0.5;
+constexpr Seconds kShortestHeld = Seconds(2);
+constexpr Seconds kLongestHeld = Seconds(15);
 
 }  // namespace
 
@@ -50,10 +54,29 @@ Instant Controller::Core::step(Instant now) {
   if (state_ == ControlState::kReleased) return now + Seconds(1);
   if (!applied_->gpus().empty()) applied_->step(now);
   drive(now);
+  attend();
   const auto stage = applied_->stage();
   const bool waiting =
       stage == AppliedSettings::Stage::kAsked || stage == AppliedSettings::Stage::kSettling;
   return now + (waiting ? kRound : milliseconds(100));
+}
+
+// While something is being found out everything is watched. A Setting that is held, or a job that
+// is left alone, is looked at as often as the job does not feel. Ranks are measured over the same
+// stretch of time, which each process's own pauses would not leave them.
+void Controller::Core::attend() {
+  const bool calm = state_ == ControlState::kHold || state_ == ControlState::kLeftAlone ||
+                    state_ == ControlState::kRefused || state_ == ControlState::kReleased;
+  Attention attention;
+  attention.closely = !calm || (state_ == ControlState::kHold && ranks_.size() > 1);
+  if (state_ == ControlState::kHold && active_ != nullptr && active_->plan) {
+    const StepPlan& plan = *active_->plan;
+    attention.window = std::clamp(kHeldWindow * plan.window_iterations * plan.typical,
+                                  kShortestHeld, kLongestHeld);
+  }
+  if (attention_ == attention) return;
+  attention_ = attention;
+  desk_->attend(attention);
 }
 
 void Controller::Core::drive(Instant now) {
@@ -238,6 +261,7 @@ void Controller::Core::drive_phase(Phase& phase, Instant now) {
 void Controller::Core::finish(Instant now) {
   now_ = now;
   if (state_ == ControlState::kReleased) return;
+  before_release_ = state_;
   leave(now);
   meters_.clear();
   for (const auto& state : ranks_) state->maker->close();
@@ -257,6 +281,7 @@ ControlSummary Controller::Core::summary() const {
   ControlSummary summary;
   summary.state = state_;
   summary.reason = reason_;
+  summary.before_release = before_release_;
   for (const GpuWatch* gpu : applied_->gpus()) summary.gpus.push_back(gpu->identity().uuid);
   for (const auto& phase : book_.phases()) summary.phases.push_back(phase->control);
   summary.time_in = time_in_;

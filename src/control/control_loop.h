@@ -13,6 +13,7 @@
 
 #include "control/applied_settings.h"
 #include "control/controller.h"
+#include "control/feature_collector.h"
 #include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
@@ -64,6 +65,7 @@ class Controller::Core {
   void be_unsure(const std::string& why, Instant now);
   void claim();
   bool everybody_is_here(Instant now) const;
+  void attend();
   void drive_phase(Phase& phase, Instant now);
   void leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers = {});
   void go_default(Instant now);
@@ -80,6 +82,7 @@ class Controller::Core {
   bool prepare_step(Phase& phase, Instant now);
   bool take_next_step(Phase& phase);
   void write_decision(Phase& phase, const Step& step);
+  void write_forecast(Phase& phase, const Step& step);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);
@@ -88,6 +91,10 @@ class Controller::Core {
   void look_for_change(Phase& phase, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
   void drop_clamped(Phase& phase, Instant now);
+
+  // control_features.cpp
+  void open_collector(const Phase& phase);
+  void collect_features(Phase& phase, Window& joint);
 
   ControllerParts parts_;
   ControllerOptions options_;
@@ -100,11 +107,12 @@ class Controller::Core {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
-  Phase* visited_ = nullptr;       // another one, perhaps only for a moment
-  std::vector<RankMeter> meters_;  // of the Step in hand, where it is being measured
-  bool continued_ = false;         // nothing has changed since the last Window
+  Phase* visited_ = nullptr;                   // another one, perhaps only for a moment
+  std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
+  std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
+  bool continued_ = false;                     // nothing has changed since the last Window
 
-  ControlState state_ = ControlState::kWarmUp;
+  ControlState state_ = ControlState::kWarmUp, before_release_ = ControlState::kWarmUp;
   std::string reason_;
   Instant now_, state_since_;
   bool begun_ = false;
@@ -114,7 +122,8 @@ class Controller::Core {
   std::optional<Instant> try_again_;  // after trouble
   int failures_ = 0;                  // in a row
   int claims_ = 0;
-  bool spoiled_ = false;  // circumstances spoil every Window: the default is watched
+  std::optional<Attention> attention_;  // last asked for
+  bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
   std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
   bool restored_ = true;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "control/control_loop.h"
+#include "control/forecast_event.h"
 #include "control/joint_window.h"
 #include "gpu/setting_grid.h"
 #include "measure/window_refusal.h"
@@ -141,6 +142,7 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
     phase.control.held = true;
     phase.control.kept = setting;
     phase.control.confidence = step.confidence;
+    phase.control.why_kept = step.reason;
   } else {
     ++phase.control.probes;
   }
@@ -155,6 +157,21 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
                           step.reason,
                           std::clamp(step.confidence, 0.0, 1.0),
                           {{"exploring", step.exploring ? 1.0 : 0.0}}});
+  }
+  write_forecast(phase, step);
+}
+
+// Where a search begins, and where another Setting is held.
+void Controller::Core::write_forecast(Phase& phase, const Step& step) {
+  if (step.exploring && phase.forecast) return;
+  auto forecast = forecast_of(*phase.policy, phase.settings, options_.policy, step.exploring);
+  if (!forecast) return;
+  phase.forecast = true;
+  forecast->process = phase.process->pid();
+  forecast->phase = phase.number;
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    forecast->gpu = gpu->identity().uuid;
+    desk_->write(*forecast);
   }
 }
 
@@ -233,6 +250,7 @@ PatternId Controller::Core::pattern_of(const Rank& rank, const Phase& phase) {
 }
 
 void Controller::Core::open_meters(Phase& phase, Instant) {
+  open_collector(phase);
   const Step& step = *phase.step;
   const double iterations = phase.slack ? phase.slack->plan(step).iterations : step.iterations;
   for (const auto& state : ranks_) {
@@ -275,7 +293,8 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
   }
   if (windows.empty()) return;
   const Setting asked = spoiled_ ? Setting() : phase.settings[phase.step->setting];
-  const Window joint = join_windows(asked, windows);
+  Window joint = join_windows(asked, windows);
+  collect_features(phase, joint);
   ++windows_;
   unusable_ += !joint.usable();
   judge(phase, joint, windows, now);
@@ -343,7 +362,9 @@ void Controller::Core::start_over(Phase& phase, const std::string& why, Instant 
                                   Numbers numbers) {
   ++drifts_;
   phase.policy.reset();
+  phase.forecast = false;
   phase.step.reset();
+  phase.features_wanted = true;
   phase.reset_tests({});
   phase.searched = now;
   meters_.clear();

@@ -40,6 +40,7 @@ json to_json(const PhaseControl& phase) {
       {"iterations", phase.iterations}};
   if (!phase.name.empty()) out["name"] = phase.name;
   if (!phase.policy.empty()) out["policy"] = phase.policy;
+  if (!phase.why_kept.empty()) out["why_kept"] = phase.why_kept;
   if (!phase.why_left_alone.empty()) out["left_alone"] = phase.why_left_alone;
   if (phase.settled_after) out["settled_after_s"] = phase.settled_after->value();
   out["measured"] = json::array();
@@ -60,6 +61,7 @@ const MeasuredSetting* PhaseControl::at(const Setting& setting) const {
 json to_json(const ControlSummary& summary) {
   json out = {{"state", to_string(summary.state)},
               {"reason", summary.reason},
+              {"before_release", to_string(summary.before_release)},
               {"windows", summary.windows},
               {"unusable_windows", summary.unusable},
               {"setting_changes", summary.setting_changes},

@@ -39,6 +39,7 @@ struct PhaseControl {
   std::vector<Setting> kept_each;
   std::optional<MeasuredSetting> with_slack;  // as it is then; `measured` is without
   double confidence = 0;                      // that it is within the bound
+  std::string why_kept;                       // in the policy's words
   std::vector<MeasuredSetting> measured;      // [0] is the default, where it was measured
   std::size_t probes = 0;                     // exploration Windows
   std::optional<Seconds> settled_after;       // from the job's first iteration to the first hold
@@ -49,7 +50,8 @@ struct PhaseControl {
 
 struct ControlSummary {
   ControlState state = ControlState::kWarmUp;
-  std::string reason;  // of that state
+  std::string reason;                                   // of that state
+  ControlState before_release = ControlState::kWarmUp;  // the last one before it was over
   std::vector<GpuUuid> gpus;
   std::vector<PhaseControl> phases;  // as they were met
   std::map<ControlState, Seconds> time_in;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace hypermile {
 namespace {
 
 using nlohmann::json;
+
+constexpr double kJoulesPerWattHour = 3600;
 
 std::string with_interval(const WindowMean& mean, double scale, const char* unit) {
   const double value = *mean.mean() * scale;
@@ -85,20 +88,58 @@ std::string text_of(const PhaseControl& phase, bool several) {
     text += fmt::format("    {}the search was not over when the job ended\n", label);
   }
   if (phase.settled_after) {
-    text += fmt::format("      found after {:.0f} s and {} probes\n", phase.settled_after->value(),
-                        phase.probes);
-  }
-  if (const auto saving = measured_saving(phase)) {
-    text += fmt::format(
-        "      saved {:.0f}{} J in the {:.0f} iterations measured off the default\n",
-        saving->joules, saving->interval95 ? fmt::format(" ± {:.0f}", *saving->interval95) : "",
-        saving->iterations);
+    text += fmt::format("      found after {:.0f} s and {} probes: {}",
+                        phase.settled_after->value(), phase.probes, phase.why_kept);
+    // A policy that never measured the default cannot be sure of anything.
+    if (phase.at(Setting{}) != nullptr) {
+      text += fmt::format(" ({:.0f} % sure of the bound)", 100 * phase.confidence);
+    }
+    text += "\n";
   }
   return text + tried(phase);
 }
 
+// Of all phases together, the search included; nullopt where nothing was measured off the default.
+std::optional<Saving> total_saving(const ControlSummary& summary) {
+  std::optional<Saving> total;
+  for (const PhaseControl& phase : summary.phases) {
+    const std::optional<Saving> saving = measured_saving(phase);
+    if (!saving) continue;
+    if (!total) total = Saving{0, 0.0, 0};
+    total->joules += saving->joules;
+    total->iterations += saving->iterations;
+    if (total->interval95 && saving->interval95) {
+      total->interval95 = std::hypot(*total->interval95, *saving->interval95);
+    } else {
+      total->interval95.reset();
+    }
+  }
+  return total;
+}
+
+std::string text_of(const Saving& total) {
+  const auto amount = [&](double scale, int digits) {
+    std::string text = fmt::format("{:.{}f}", total.joules * scale, digits);
+    if (total.interval95) text += fmt::format(" ± {:.{}f}", *total.interval95 * scale, digits);
+    return text;
+  };
+  return fmt::format(
+      "  saved {} J ({} Wh) in the {:.0f} iterations measured off the default, its search "
+      "included\n",
+      amount(1, 0), amount(1 / kJoulesPerWattHour, 3), total.iterations);
+}
+
 bool over(ControlState state) {
   return state == ControlState::kReleased;
+}
+
+// Why nothing more was done.
+std::string why_stopped(const ControlSummary& summary) {
+  if (!over(summary.state) || summary.phases.empty()) return "";
+  const bool kept = summary.before_release == ControlState::kHold;
+  return fmt::format("  stopped because {}, in the state '{}'{}\n", summary.reason,
+                     to_string(summary.before_release),
+                     kept ? ": the Setting kept was in force" : "");
 }
 
 }  // namespace
@@ -131,6 +172,8 @@ std::string to_text(const ControlOutcome& outcome) {
   for (const PhaseControl& phase : summary.phases) {
     text += text_of(phase, summary.phases.size() > 1);
   }
+  if (const auto total = total_saving(summary)) text += text_of(*total);
+  text += why_stopped(summary);
   if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
   return text;
 }
@@ -152,8 +195,6 @@ nlohmann::json to_json(const Expectation& expected) {
 
 nlohmann::json to_json(const ControlOutcome& outcome) {
   json j = to_json(outcome.summary);
-  double joules = 0;
-  bool any = false;
   for (std::size_t i = 0; i < outcome.summary.phases.size(); ++i) {
     const PhaseControl& phase = outcome.summary.phases[i];
     json& entry = j["phases"][i];
@@ -161,8 +202,6 @@ nlohmann::json to_json(const ControlOutcome& outcome) {
       entry["saved_j"] = saving->joules;
       entry["saved_iterations"] = saving->iterations;
       if (saving->interval95) entry["saved_interval95_j"] = *saving->interval95;
-      joules += saving->joules;
-      any = true;
     }
     const auto put = [&entry](const char* key, const std::optional<Ratio>& ratio) {
       if (!ratio) return;
@@ -174,7 +213,11 @@ nlohmann::json to_json(const ControlOutcome& outcome) {
       put("kept_slowdown", time_lost(phase, phase.kept));
     }
   }
-  if (any) j["saved_j"] = joules;
+  if (const auto total = total_saving(outcome.summary)) {
+    j["saved_j"] = total->joules;
+    j["saved_wh"] = total->joules / kJoulesPerWattHour;
+    if (total->interval95) j["saved_interval95_j"] = *total->interval95;
+  }
   if (outcome.expected) j["expected"] = to_json(*outcome.expected);
   return j;
 }

@@ -41,6 +41,10 @@ double scatter_of(const std::vector<double>& each, std::size_t size, double mean
 }  // namespace
 
 void PhaseWatch::add(const Boundary& boundary) {
+  if (boundary.unseen) {
+    host_.clear();
+    gpu_.clear();
+  }
   iteration_ += boundary.iterations;
   if (host_.size() >= kMost) return;
   host_.push_back({iteration_, boundary.time.since_origin()});

@@ -39,8 +39,10 @@ void RankMeter::add(const CountedBoundary& at, bool fresh) {
   // iteration may be lost between the two.
   if (!builder_) {
     begin(at);
-  } else if (cuts(at) || (fresh && on_another_axis(boundary))) {
-    cut_ = done() || has_enough() || (++restarts_ > kRestarts && iterations_ > 0);
+  } else if (boundary.unseen || cuts(at) || (fresh && on_another_axis(boundary))) {
+    // What was not watched ends a Window whatever it has; it is no fault of the job's.
+    const bool patient = boundary.unseen || ++restarts_ <= kRestarts;
+    cut_ = done() || has_enough() || (!patient && iterations_ > 0);
     done_ = done_ || cut_;
     if (!cut_) begin(at);
   } else {

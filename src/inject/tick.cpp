@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libhypermile.so: the ticks of include/hypermile.h, written to a ring of their own that the first
-// tick makes. Without HYPERMILE_RING_DIR a tick is one load and one branch. Where the injected
+// tick makes. Without HYPERMILE_RING_DIR a tick is one count and one branch. Where the injected
 // library is loaded too, it is told of each tick, so that it can time it on the GPU.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,6 +9,8 @@
 
 #include "hypermile.h"
 #include "inject/ring_writer.h"
+#include "inject/tick.h"
+#include "inject/ticks_seen.h"
 
 namespace hypermile {
 namespace {
@@ -56,7 +58,10 @@ void look_for_injected(std::uint64_t tick) {
   __atomic_store_n(&mark_tick, found, __ATOMIC_RELEASE);
 }
 
+constinit std::uint64_t ticks = 0;
+
 void tick(const char* phase) {
+  __atomic_fetch_add(&ticks, 1, __ATOMIC_RELAXED);
   if (!listening()) return;
   const std::uint64_t now = monotonic_ns();
   const std::uint32_t name = phase && *phase != '\0' ? ring.intern(phase) : kNoName;
@@ -71,6 +76,20 @@ __attribute__((destructor)) void at_exit() {
 }
 
 }  // namespace
+
+std::uint64_t ticks_seen() {
+  return __atomic_load_n(&ticks, __ATOMIC_RELAXED);
+}
+
+void listen_again() {
+  int silent = kSilent;
+  __atomic_compare_exchange_n(&state, &silent, kUntried, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void tell_device(std::uint32_t device) {
+  if (listening()) ring.put(monotonic_ns(), pack_b(RecordKind::kContext, 0, device), 0);
+}
+
 }  // namespace hypermile
 
 extern "C" {

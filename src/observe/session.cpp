@@ -34,6 +34,14 @@ std::string_view status_text(RingStatus status) {
   return "starting";
 }
 
+std::optional<double> micro_batches(const ProcessProgress& process) {
+  const PhaseProgress* phase = process.phase_in_force();
+  if (phase == nullptr) return std::nullopt;
+  const auto step = std::ranges::find_if(phase->levels, &PhaseProgress::Level::optimizer);
+  if (step == phase->levels.end() || step->outer.inner <= 1) return std::nullopt;
+  return step->outer.inner;
+}
+
 }  // namespace
 
 Session::Session(SessionParts parts, const SessionOptions& options)
@@ -61,9 +69,9 @@ Instant Session::step() {
   follow_processes();
   poll_gpus(now);
   look_for_strangers(now);
-  if (parts_.show && (!shown_ || now - *shown_ >= kShow)) {
+  if (parts_.each_second && (!shown_ || now - *shown_ >= kShow)) {
     shown_ = now;
-    parts_.show(progress_, book_);
+    parts_.each_second();
   }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
@@ -232,6 +240,7 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     for (const OuterLevel& outer : change.pattern->outer) {
       event.inner_iterations.push_back(outer.inner);
     }
+    event.micro_batches = micro_batches(process);
   }
   write(std::move(event));
   if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);

@@ -46,8 +46,7 @@ struct SessionParts {
   std::function<std::optional<std::string>(std::int64_t pid)> visible_devices;
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
-  // Once a second, with what is known so far; may be empty.
-  std::function<void(const JobProgress&, const WindowBook&)> show;
+  std::function<void()> each_second;             // for who shows how far it has come; may be empty
   // Makes the Windows in the Session's place; may be null.
   JobFollower* follower = nullptr;
 };
@@ -67,7 +66,7 @@ class Session final : private ProgressSink, private FollowerDesk {
 
   // While a decision is prepared: nothing of the job is to be missed. Otherwise launch-bound jobs
   // are watched now and then only, once their pattern is known, so that they lose nothing.
-  void attend(bool closely) { progress_.attend(closely); }
+  void attend(const Attention& attention) override { progress_.attend(attention); }
 
   RunSummary summary() const;
   // Those met so far, opened or not.

@@ -60,7 +60,6 @@ class SessionTest : public ::testing::Test {
                      .visible_devices = {},
                      .log = log_.get(),
                      .warn = [this](const std::string& line) { warnings_.push_back(line); },
-                     .show = {},
                      .follower = follower_});
   }
   // `play` brings the job up to the instant it is given.

@@ -50,7 +50,6 @@ void WindowBook::add(const ProcessProgress& process, const GpuUuid& gpu, const W
   if (window.energy_disagreement) in.disagreement.add(*window.energy_disagreement, n, {});
   if (window.power) in.power.add(window.power->value(), window.duration.value(), {});
   if (window.sm_clock) in.sm_clock.add(window.sm_clock->value(), window.duration.value(), {});
-  last_.insert_or_assign(&process, window);
 }
 
 PhaseWindows& WindowBook::entry(const ProcessProgress& process, std::uint32_t phase,
@@ -65,11 +64,6 @@ PhaseWindows& WindowBook::entry(const ProcessProgress& process, std::uint32_t ph
   made.gpu = gpu;
   entries_.push_back(std::move(made));
   return entries_.back();
-}
-
-std::optional<Window> WindowBook::last(const ProcessProgress& process) const {
-  const auto found = last_.find(&process);
-  return found != last_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 }  // namespace hypermile

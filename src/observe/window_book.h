@@ -45,14 +45,11 @@ class WindowBook {
   void add(const ProcessProgress& process, const GpuUuid& gpu, const Window& window);
 
   const std::vector<PhaseWindows>& entries() const { return entries_; }
-  // The last that counted, of a process, on any GPU.
-  std::optional<Window> last(const ProcessProgress& process) const;
 
  private:
   PhaseWindows& entry(const ProcessProgress& process, std::uint32_t phase, const GpuUuid& gpu);
 
   std::vector<PhaseWindows> entries_;
-  std::map<const ProcessProgress*, Window> last_;
 };
 
 }  // namespace hypermile

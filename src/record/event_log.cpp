@@ -66,13 +66,15 @@ EventLog::EventLog(std::unique_ptr<LineSink> sink, const Clock& clock)
     : sink_(std::move(sink)), clock_(clock) {}
 
 Result<void> EventLog::append(EventBody body) {
+  const Event event{clock_.now(), std::move(body)};
+  if (listener_) listener_(event);
+  if (!sink_) return {};
   if (broken_) {
     ++lost_;
     return {};
   }
-  const bool last = std::holds_alternative<RunEnd>(body);
-  Result<void> done = sink_->write(to_json_line({clock_.now(), std::move(body)}) + '\n');
-  if (done && last) done = sink_->sync();
+  Result<void> done = sink_->write(to_json_line(event) + '\n');
+  if (done && std::holds_alternative<RunEnd>(event.body)) done = sink_->sync();
   if (!done) {
     broken_ = true;
     ++lost_;

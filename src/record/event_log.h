@@ -8,6 +8,7 @@
 // what it lost. One thread at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +35,11 @@ Result<std::unique_ptr<LineSink>> open_log_file(const std::string& path);
 
 class EventLog {
  public:
+  // Without a sink it only tells its listener.
   EventLog(std::unique_ptr<LineSink> sink, const Clock& clock);
+
+  // Is told of every event before it is written, also of those that are lost.
+  void listen(std::function<void(const Event&)> listener) { listener_ = std::move(listener); }
 
   // Stamped with now. The first failure is returned; after it events are only counted as lost.
   Result<void> append(EventBody body);
@@ -44,6 +49,7 @@ class EventLog {
  private:
   std::unique_ptr<LineSink> sink_;
   const Clock& clock_;
+  std::function<void(const Event&)> listener_;
   bool broken_ = false;
   std::size_t lost_ = 0;
 };

@@ -121,7 +121,6 @@ class ControlledPlayer {
             .visible_devices = {},
             .log = &log_,
             .warn = {},
-            .show = {},
             .follower = &controller};
   }
   static SessionOptions session_options() { return {}; }

@@ -144,7 +144,6 @@ class JointPlayer {
             .visible_devices = {},
             .log = log_ ? &*log_ : nullptr,
             .warn = {},
-            .show = {},
             .follower = &controller};
   }
 

@@ -42,7 +42,6 @@ class ReplayedJob {
                      .visible_devices = {},
                      .log = nullptr,
                      .warn = {},
-                     .show = {},
                      .follower = &controller});
     while (done_ < conditions_.iterations) {
       advance(*ticks);

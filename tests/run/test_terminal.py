@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people see of hypermile run on a terminal and without one, beside a job that writes to the same terminal. The
+terminal is a pty, its picture is put together by a small emulation of what the test needs."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import unittest
+
+import parallel
+from world import HYPERMILE, World, finish
+
+TITLE = re.compile(r"\x1b\]2;([^\x07]*)\x07")
+COLOUR = re.compile(r"\x1b\[3\dm")
+FIXED = ("--policy", "fixed:sm=1500")
+SECONDS = 12
+
+
+def on_a_terminal(world, command, term="xterm-256color", **more):
+    """Exit status and everything that came to the terminal."""
+    master, slave = pty.openpty()
+    environment = {**world.environment, "TERM": term, **more}
+    environment = {name: value for name, value in environment.items() if value is not None}
+    # A session of its own, with the pty as its terminal, so that it is in the foreground there.
+    process = subprocess.Popen(["setsid", "--ctty", "--wait", *command], env=environment, stdin=slave, stdout=slave,
+                               stderr=slave)
+    world.started.append(process)
+    os.close(slave)
+    text = b""
+    while True:
+        select.select([master], [], [], 60)
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # nobody has the other end any more
+            break
+        if not part:
+            break
+        text += part
+    os.close(master)
+    return process.wait(timeout=60), text.decode()
+
+
+def screen(text):
+    """Lines as a terminal shows them: titles and colours take no room, \\r and \\x1b[K do what they do."""
+    text = COLOUR.sub("", TITLE.sub("", text)).replace("\x1b[0m", "")
+    text = re.sub(r"\x1b\[2[23];2t", "", text)
+    rows, column = [[]], 0
+    for piece in re.findall(r"\x1b\[K|\r|\n|.", text):
+        row = rows[-1]
+        if piece == "\x1b[K":
+            del row[column:]
+        elif piece == "\r":
+            column = 0
+        elif piece == "\n":
+            rows.append([])
+        else:
+            row[column:column + 1] = [piece]
+            column += 1
+    return ["".join(row) for row in rows]
+
+
+# A job with everything a status line could tear: whole lines, a bar that is redrawn, half a line that stands for a while.
+NOISY = ["bash", "-c", r"""
+  hypermile=$1; shift
+  "$hypermile" "$@" >/dev/null &
+  for i in 1 2 3 4 5; do printf 'loss %d\n' $i; printf '\r%3d%%|####|' $((20 * i)) >&2; sleep 2.1; printf '\r\n' >&2; done
+  printf 'Continue? '; sleep 2; printf 'yes\n'
+  wait""", "noisy", HYPERMILE]
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can be a guardian")
+class TerminalTest(unittest.TestCase):
+    def setUp(self):
+        self.world = self.enterContext(World())
+
+    def command(self, *options, job=None, policy=FIXED):
+        return [HYPERMILE, "run", "--summary", self.world.path("summary.json"), "--log", self.world.path("log.jsonl"),
+                *policy, *options, "--", *(job or self.world.job(SECONDS))]
+
+    def noisy(self, *options):
+        return self.command(*options, job=NOISY + self.world.job(SECONDS)[1:])
+
+    def test_the_jobs_own_output_is_whole_and_the_status_is_in_the_title(self):
+        code, text = on_a_terminal(self.world, self.noisy())
+        self.assertEqual(code, 0, text)
+        rows = screen(text)
+        for i in range(1, 6):
+            self.assertIn(f"loss {i}", rows)
+            self.assertTrue(any(row.startswith(f"{20 * i:3d}%|####|") for row in rows), text)
+        self.assertTrue(any(row.startswith("Continue? ") for row in rows), text)
+        self.assertNotIn("\x1b[K", text, "nothing is ever erased")
+        titles = TITLE.findall(text)
+        self.assertTrue(any(re.fullmatch(r"hypermile: hold at sm=1500MHz: [\d.]+ ms, \d+ W; saved -?\d+ J "
+                                         r"\(-?[\d.]+ %\), -?[\d.]+ % slower of 5 % allowed", title) for title in titles),
+                        titles)
+        self.assertLess(text.index("\x1b[22;2t"), text.index("\x1b]2;"), "the title is kept before it is changed")
+        self.assertGreater(text.rindex("\x1b[23;2t"), text.rindex("\x1b]2;"), "and given back")
+
+    def test_the_summary_tells_what_the_log_holds(self):
+        code, text = on_a_terminal(self.world, self.command(job=self.world.job(26), policy=()), NO_COLOR="1")
+        self.assertEqual(code, 0, text)
+        self.assertIsNone(COLOUR.search(text), "NO_COLOR")
+        rows = "\n".join(screen(text))
+        costs = costs_of(self.world.log())
+        default = costs.pop("{}")
+        told = re.search(r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration", rows)
+        self.assertIsNotNone(told, rows)
+        self.assertAlmostEqual(float(told[1]), 1e3 * default.seconds / default.iterations, delta=0.006)
+        self.assertAlmostEqual(float(told[2]), default.joules / default.iterations, delta=0.006)
+        self.assertGreater(len(costs), 0, "something was tried")
+        saved = sum(c.iterations * default.joules / default.iterations - c.joules for c in costs.values())
+        control = self.world.summary()["control"]
+        self.assertAlmostEqual(control["saved_j"], saved, delta=0.1)
+        self.assertAlmostEqual(control["saved_wh"], saved / 3600, delta=0.0001)
+        self.assertRegex(rows, rf"saved {saved:.0f} ± \d+ J \(-?[\d.]+ ± [\d.]+ Wh\) in the \d+ iterations")
+        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz \(-?[\d.]+ ± [\d.]+ % energy saved, ")
+        self.assertRegex(rows, r"stopped because the job has ended, in the state '(baseline|search|hold)'")
+
+    def test_asked_for_the_line_is_renewed_in_place_and_gone_in_the_end(self):
+        code, text = on_a_terminal(self.world, self.command("--live"))
+        self.assertEqual(code, 0, text)
+        self.assertGreater(text.count("\r\x1b[K"), 5)
+        self.assertRegex(text, r"hypermile: hold at sm=1500MHz: [\d.]+ ms, \d+ W")
+        self.assertFalse(any("hold at" in row for row in screen(text)), screen(text))
+        self.assertEqual(TITLE.findall(text), [])
+
+    def test_without_a_terminal_there_are_lines_at_changes_of_state_alone(self):
+        code, out, err = finish(self.world.run(self.world.job(SECONDS), *FIXED))
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("\x1b", err)
+        self.assertNotIn("\r", err)
+        states = [event["state"] for event in self.world.log() if event["type"] == "state"]
+        changes = [now for now, before in zip(states[1:], states) if now != before and now != "released"]
+        lines = [line for line in err.splitlines() if re.match(r"hypermile: \d+ s: ", line)]
+        self.assertEqual([line.split(": ")[2].split(" at ")[0].replace(" ", "_") for line in lines], changes)
+        self.assertNotIn("hypermile", out.replace(HYPERMILE, ""))
+
+    def test_quiet_and_json_leave_the_terminal_to_the_job(self):
+        code, text = on_a_terminal(self.world, self.command("--quiet", "--json", job=["echo", "mine"]))
+        self.assertEqual(code, 0, text)
+        mine, document = text.splitlines()
+        self.assertEqual(mine, "mine")
+        self.assertEqual(json.loads(document)["command"], ["echo", "mine"])
+        self.assertNotIn("\x1b", text)
+
+
+class Cost:
+    def __init__(self):
+        self.iterations = self.seconds = self.joules = 0
+
+
+def costs_of(log):
+    """What was measured for a decision at each Setting, from the log alone."""
+    begin = next(event["t"] for event in log if event["type"] == "state" and event["state"] == "baseline")
+    costs = {}
+    for event in log:
+        if event["type"] == "window" and event["t"] > begin and not event.get("unusable"):
+            cost = costs.setdefault(json.dumps(event["setting"]), Cost())
+            cost.iterations += event["iterations"]
+            cost.seconds += event["iterations"] * event["time_per_iteration_s"]
+            cost.joules += event["iterations"] * event["energy_per_iteration_j"]
+    return costs
+
+
+if __name__ == "__main__":
+    parallel.main()
