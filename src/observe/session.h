@@ -46,7 +46,7 @@ struct SessionParts {
   std::function<std::optional<std::string>(std::int64_t pid)> visible_devices;
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
-  std::function<void()> each_second;             // for who shows how far it has come; may be empty
+  std::function<void()> each_second = {};        // for who shows how far it has come; may be empty
   // Makes the Windows in the Session's place; may be null.
   JobFollower* follower = nullptr;
 };
