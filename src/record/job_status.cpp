@@ -49,10 +49,14 @@ bool JobStatus::take_body(const ProgressEvent& event) {
 
 bool JobStatus::take_body(const StateChange& event) {
   const bool first = !std::exchange(controlled_, true);
+  state_ = event.state;
   reason_ = event.reason;
-  // How a Controller begins is no change.
-  const bool changed = std::exchange(state_, event.state) != event.state;
-  return changed && !first;
+  // A look at the default during a search or a hold, and the way back from it, are no news.
+  const bool looking = told_.starts_with("search") || told_.starts_with("hold");
+  if (state_ == "baseline" && looking) return false;
+  const std::string now = state_ == "hold" ? state_words() : state_;
+  if (std::exchange(told_, now) == now) return false;
+  return !first;  // how a Controller begins is no change
 }
 
 bool JobStatus::take_body(const Decision& event) {

@@ -21,8 +21,8 @@ class JobStatus {
   // `bound`: the slowdown allowed, 0.05 is 5 %; nullopt where nothing is changed or none is set.
   explicit JobStatus(std::optional<double> bound) : bound_(bound) {}
 
-  // Events in their order. True where the run's state is another than before, so that a line of its
-  // own is due.
+  // Events in their order. True where the run's state is another than people know, so that a line
+  // of its own is due.
   bool take(const Event& event);
 
   // "hold" and the like, "" before the first event of a Controller; "watching" without one.
@@ -66,6 +66,7 @@ class JobStatus {
   std::optional<double> bound_;
   bool controlled_ = false;  // a Controller has spoken
   std::string state_, reason_;
+  std::string told_;                // what the last line of its own was about
   std::optional<Setting> setting_;  // last decided
   std::map<Alike, std::vector<Cost>> costs_;
   std::map<std::tuple<std::int64_t, std::uint32_t>, double> micro_batches_;

@@ -87,6 +87,24 @@ TEST(JobStatus, CallsForALineWhereTheStateChangesAndNotForEveryReason) {
   EXPECT_EQ(status.change(), "left alone: too short");
 }
 
+TEST(JobStatus, LooksAtTheDefaultOnTheWayAreNoNews) {
+  JobStatus status(0.05);
+  const auto decide = [&](const Setting& setting) {
+    status.take(event(Decision{GpuUuid("GPU-1"), "hypermile", setting, "", 0.9, {}}));
+  };
+  status.take(state_of("warm_up", ""));
+  status.take(state_of("baseline", "what the default costs"));
+  decide(kLower);
+
+  EXPECT_TRUE(status.take(state_of("hold", "")));
+  EXPECT_FALSE(status.take(state_of("baseline", "the default again, against drift")));
+  EXPECT_FALSE(status.take(state_of("hold", "")));
+  decide({.sm_clock = Mhz(1400)});
+  EXPECT_TRUE(status.take(state_of("hold", ""))) << "another Setting";
+  EXPECT_TRUE(status.take(state_of("drift", "the job has changed")));
+  EXPECT_TRUE(status.take(state_of("baseline", "what the default costs")));
+}
+
 TEST(JobStatus, WithoutAControllerProgressIsTheState) {
   JobStatus status(std::nullopt);
 

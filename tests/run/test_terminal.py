@@ -127,6 +127,15 @@ class TerminalTest(unittest.TestCase):
         self.assertFalse(any("hold at" in row for row in screen(text)), screen(text))
         self.assertEqual(TITLE.findall(text), [])
 
+    def test_attached_from_another_terminal_the_line_is_renewed_in_place(self):
+        job = self.world.start([HYPERMILE, "run", "--observe", "--log", self.world.path("log.jsonl"), "--",
+                                *self.world.job(SECONDS)])
+        code, text = on_a_terminal(self.world, [HYPERMILE, "attach", "--pid", str(self.world.job_pid()), *FIXED])
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, r"hypermile: hold at sm=1500MHz: [\d.]+ ms, \d+ W")
+        self.assertFalse(any("hold at" in row for row in screen(text)), screen(text))
+        self.assertEqual(finish(job)[0], 0)
+
     def test_without_a_terminal_there_are_lines_at_changes_of_state_alone(self):
         code, out, err = finish(self.world.run(self.world.job(SECONDS), *FIXED))
         self.assertEqual(code, 0, err)
