@@ -44,7 +44,7 @@ class Controller::Core {
   // A rank and what is kept of it between Windows.
   struct RankState {
     Rank rank;
-    double last_pause = 0;
+    PauseWatch pauses;
     std::optional<CountedBoundary> carried;  // where its last Window ended
     std::vector<std::int64_t> job_processes;
     std::unique_ptr<WindowMaker> maker;  // of Windows that nobody asked for

@@ -75,8 +75,8 @@ PolicyContext Controller::Core::context_of(const Phase& phase) const {
   context.job_iterations = iterations_left(phase);
   context.least_job_iterations = kLeastJob / phase.plan->typical;
   context.window_iterations = phase.plan->window_iterations;
-  context.settle_iterations =
-      phase.plan->settle_iterations + std::ceil(kTold / phase.plan->typical);
+  context.settle_iterations = phase.plan->settle_iterations +
+                              std::ceil(kTold / phase.plan->typical) + phase.plan->pause_every / 2;
   context.default_values = phase.watch.default_values();
   context.default_values.power_limit =
       applied_->gpus().front()->gpu().capabilities().default_power_limit;
@@ -248,7 +248,6 @@ void Controller::Core::open_meters(Phase& phase, Instant) {
     terms.abort_after = step.abort_after;
     terms.plan = *phase.plan;
     terms.job_processes = state->job_processes;
-    terms.last_pause = state->last_pause;
     meters_.emplace_back(state->rank, std::move(terms), continued_ ? state->carried : std::nullopt);
   }
 }
@@ -266,7 +265,6 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
     for (const auto& state : ranks_) {
       if (!(state->rank == meter.rank())) continue;
       state->carried = meter.end();
-      state->last_pause = meter.last_pause();
       continued_ = continued_ && state->carried.has_value();
     }
     if (!enough) continue;
