@@ -44,8 +44,13 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   const bool measuring = !meters_.empty();
   for (GpuWatch* gpu : gpus) {
     RankState& state = rank_state(process, *gpu);
+    Pause pause = Pause::kNone;
+    if (active_ != nullptr && active_->plan &&
+        boundary.pattern == pattern_of(state.rank, *active_)) {
+      pause = state.pauses.add(at, *active_->plan);
+    }
     for (RankMeter& meter : meters_) {
-      if (meter.rank() == state.rank) meter.add(at, fresh);
+      if (meter.rank() == state.rank) meter.add(at, pause, fresh);
     }
     if (!measuring && boundary.time >= applied_->in_force_since()) {
       state.maker->add(boundary, fresh);

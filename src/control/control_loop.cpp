@@ -63,14 +63,15 @@ Instant Controller::Core::step(Instant now) {
 
 // While something is being found out everything is watched. A Setting that is held, or a job that
 // is left alone, is looked at as often as the job does not feel. Ranks are measured over the same
-// stretch of time, which each process's own pauses would not leave them.
+// stretch of time, and rounds of training and evaluation as a whole: those are always watched.
 void Controller::Core::attend() {
   const bool calm = state_ == ControlState::kHold || state_ == ControlState::kLeftAlone ||
                     state_ == ControlState::kRefused || state_ == ControlState::kReleased;
   Attention attention;
-  attention.closely = !calm || (state_ == ControlState::kHold && ranks_.size() > 1);
+  attention.closely = !calm;
   if (state_ == ControlState::kHold && active_ != nullptr && active_->plan) {
     const StepPlan& plan = *active_->plan;
+    attention.closely = ranks_.size() > 1 || plan.pause_every > 0;
     attention.window = std::clamp(kHeldWindow * plan.window_iterations * plan.typical,
                                   kShortestHeld, kLongestHeld);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a Controller. Three parts, one file each: what comes in (control_events.cpp), what
-// follows from it once a round (control_loop.cpp), and how the Step in hand is run and judged
-// (control_step.cpp). docs/control.md has the states and every transition.
+// The inside of a Controller, by file: what comes in (control_events.cpp), what follows from it
+// once a round (control_loop.cpp), what a policy is told and asks for (control_policy.cpp), how the
+// Step in hand is run (control_step.cpp) and what its Windows say (control_judge.cpp).
+// docs/control.md has the states and every transition.
 #pragma once
 
 #include <map>
@@ -45,7 +46,7 @@ class Controller::Core {
   // A rank and what is kept of it between Windows.
   struct RankState {
     Rank rank;
-    double last_pause = 0;
+    PauseWatch pauses;
     std::optional<CountedBoundary> carried;  // where its last Window ended
     std::vector<std::int64_t> job_processes;
     std::unique_ptr<WindowMaker> maker;  // of Windows that nobody asked for
@@ -73,24 +74,28 @@ class Controller::Core {
   void stop_measuring();
   std::vector<Setting> everywhere(const Setting& setting) const;
 
-  // control_step.cpp
+  // control_policy.cpp
   Result<void> make_policy(Phase& phase);
   PolicyContext context_of(const Phase& phase) const;
   std::vector<Setting> settings_for(const Setting& default_values) const;
   std::optional<double> iterations_left(const Phase& phase) const;
-  void run_step(Phase& phase, Instant now);
-  bool prepare_step(Phase& phase, Instant now);
   bool take_next_step(Phase& phase);
   void write_decision(Phase& phase, const Step& step);
   void write_forecast(Phase& phase, const Step& step);
+
+  // control_step.cpp
+  void run_step(Phase& phase, Instant now);
+  bool prepare_step(Phase& phase, Instant now);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);
   static PatternId pattern_of(const Rank& rank, const Phase& phase);
+  void drop_clamped(Phase& phase, Instant now);
+
+  // control_judge.cpp
   void judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks, Instant now);
   void look_for_change(Phase& phase, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
-  void drop_clamped(Phase& phase, Instant now);
 
   // control_features.cpp
   void open_collector(const Phase& phase);

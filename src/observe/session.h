@@ -79,6 +79,13 @@ class Session final : private ProgressSink, private FollowerDesk {
     std::unique_ptr<WindowMaker> maker;
   };
 
+  // What was last logged of a process.
+  struct Told {
+    std::string status;
+    std::size_t devices = 0;
+    std::string reason;
+  };
+
   struct Throttling {
     std::optional<Instant> seen;  // last
     bool told = false;
@@ -108,7 +115,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   WindowBook book_;
   std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
   std::vector<Pair> pairs_;
-  std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process
+  std::map<const ProcessProgress*, Told> told_;
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
   std::map<const GpuWatch*, Throttling> throttled_;
