@@ -27,7 +27,7 @@ test: ## build and run every test
 	@$(PACKAGES) build test
 	@$(call CONFIGURE,dev)
 	@cmake --build --preset dev -j $(JOBS)
-	@ctest --test-dir build/dev --output-on-failure --progress -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --progress -j $(JOBS)
 
 bench: ## run the benchmarks
 	@$(PACKAGES) build bench
@@ -67,7 +67,7 @@ evidence: build ## remake every table of docs/evidence that needs no GPU
 	@scripts/make-evidence
 
 install: build ## install into PREFIX (default /usr/local)
-	@cmake --install build --prefix $(PREFIX)
+	@cmake --install build --strip --prefix $(PREFIX)
 
 deb: ## build the Debian packages into build/packages
 	@$(PACKAGES) build deb

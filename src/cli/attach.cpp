@@ -64,7 +64,8 @@ class Attach {
 
   Result<void> run() {
     ASSIGN_OR_RETURN(ControlChoice choice, read_control_choice(options_));
-    ASSIGN_OR_RETURN(const RunningJob job, find());
+    ASSIGN_OR_RETURN(RunningJob job, find());
+    if (options_.given("rings")) job.ring_folder = options_.text("rings");
     std::stop_source ended;
     const std::stop_callback interrupted(context_.stop, [&ended] { ended.request_stop(); });
     ASSIGN_OR_RETURN(const ProcessEnd end, ProcessEnd::watch(job.pid, ended));

@@ -18,9 +18,9 @@ namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {
-    &kDoctorCommand,   &kMonitorCommand,  &kRunCommand,   &kAttachCommand,  &kDetectCommand,
-    &kEvaluateCommand, &kSimulateCommand, &kLearnCommand, &kPredictCommand, &kPlanCommand,
-    &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
+    &kDoctorCommand, &kMonitorCommand,  &kRunCommand,      &kAttachCommand, &kSweepCommand,
+    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand, &kLearnCommand,  &kPredictCommand,
+    &kPlanCommand,   &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

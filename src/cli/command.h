@@ -60,5 +60,6 @@ extern const Command kPlanCommand;
 extern const Command kPredictCommand;
 extern const Command kResetCommand;
 extern const Command kSimulateCommand;
+extern const Command kSweepCommand;
 
 }  // namespace hypermile

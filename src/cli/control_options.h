@@ -3,12 +3,14 @@
 // What run and attach shall do about clocks, from their options.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "cli/options.h"
 #include "control/controller.h"
+#include "sweeping/sweep_course.h"
 
 namespace hypermile {
 
@@ -16,6 +18,11 @@ struct ControlChoice {
   bool observe = false;  // change nothing
   ControllerOptions controller;
   std::optional<std::string> cache;  // the file that remembers jobs; nullopt: none
+
+  // A sweep in the policy's place; null: none. Must outlive the job.
+  SweepCourse* sweep = nullptr;
+  std::function<void(const SweepProgress&)> show_sweep = {};  // once a second
+  bool end_job = false;  // once the sweep is complete; else the job runs on at the default
 };
 
 // kUsage, naming the option, for what makes no sense, so that it is said before the job starts.

@@ -46,13 +46,19 @@ const char* variable(const char* name) {
 
 }  // namespace
 
-Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<double> bound,
-                              bool shared) {
+Result<void> JobReport::open_log(std::vector<std::string> typed) {
   std::unique_ptr<LineSink> sink;
   if (options_.given("log")) {
     ASSIGN_OR_RETURN(sink, open_log_file(options_.text("log")));
   }
   log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
+  if (live_) log_->listen([this](const Event& event) { live_->take(event); });
+  append(describe_run(context_.clock, std::move(typed), {}));
+  return {};
+}
+
+Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<double> bound,
+                              bool shared) {
   live_.emplace(context_.err, LiveTerms{.terminal = context_.terminal,
                                         .shared = shared,
                                         .quiet = options_.flag("quiet"),
@@ -60,9 +66,7 @@ Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<doub
                                         .term = variable("TERM"),
                                         .no_color = variable("NO_COLOR"),
                                         .bound = bound});
-  log_->listen([this](const Event& event) { live_->take(event); });
-  append(describe_run(context_.clock, std::move(typed), {}));
-  return {};
+  return open_log(std::move(typed));
 }
 
 void JobReport::say(const std::string& line) {
@@ -76,8 +80,12 @@ void JobReport::append(EventBody body) {
   }
 }
 
-void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
   append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+}
+
+void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+  finish_log(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {

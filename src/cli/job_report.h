@@ -24,12 +24,16 @@ class JobReport {
       : options_(options), context_(context) {}
 
   // Begins the events of the run, and the file that --log names, if it does. `typed` is the command
-  // line; `bound` the slowdown allowed, absent where nothing is changed; `shared`: the job may
-  // write to our terminal.
+  // line.
+  Result<void> open_log(std::vector<std::string> typed);
+  // The same, and shows on the terminal what they tell: `bound` is the slowdown allowed, absent
+  // where nothing is changed; `shared`: the job may write to our terminal.
   Result<void> begin(std::vector<std::string> typed, std::optional<double> bound, bool shared);
   EventLog& log() { return *log_; }
 
   void say(const std::string& line);
+  // Ends the log alone.
+  void finish_log(const JobOutcome& outcome, const std::string& reason);
   // Ends the log with `reason`, and tells everything.
   void finish(const JobOutcome& outcome, const std::string& reason);
 

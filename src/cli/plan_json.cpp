@@ -31,7 +31,16 @@ json layer_json(const PlanReport& report, std::size_t i, double whole) {
           {"idle_memory_s", idle.memory_s}};
 }
 
-json strategy_json(const StrategyReport& strategy) {
+// The Setting of a strategy that wants the same for every step; null for others.
+json only_setting(const PlanReport& report, const Assignment& wanted) {
+  const auto& choices = report.table.choices;
+  for (const auto choice : wanted) {
+    if (choices[choice].setting != choices[wanted.front()].setting) return nullptr;
+  }
+  return to_string(choices[wanted.front()].setting);
+}
+
+json strategy_json(const PlanReport& report, const StrategyReport& strategy) {
   json compute = json::array(), memory = json::array();
   for (const StepIdle& idle : strategy.idle) {
     compute.push_back(idle.compute_s);
@@ -39,6 +48,7 @@ json strategy_json(const StrategyReport& strategy) {
   }
   const StrategyResult& result = strategy.result;
   return {{"name", result.name},
+          {"setting", only_setting(report, result.wanted)},
           {"time_s", result.totals.time_s},
           {"energy_j", result.totals.energy_j},
           {"saved_pct", 100 * result.saved},
@@ -78,7 +88,7 @@ json to_json(const PlanDocument& document) {
   }
   json strategies = json::array();
   for (const StrategyReport& strategy : report.strategies) {
-    strategies.push_back(strategy_json(strategy));
+    strategies.push_back(strategy_json(report, strategy));
   }
   json segments = json::array();
   for (const PlanSegment& segment : report.segments) {

@@ -66,6 +66,7 @@ class JobWatcher {
     port.job = batch_job(job.environment);
     port_.emplace(std::move(port), context.clock, std::move(access.guardian));
     ControllerParts parts{.port = *port_};
+    if (choice.sweep != nullptr) parts.make_policy = choice.sweep->maker();
     if (choice.cache) {
       open_cache(*choice.cache);
       parts.make_policy = memory_->maker();
@@ -75,7 +76,8 @@ class JobWatcher {
 
   JobOutcome watch() {
     Session session(parts(), session_options());
-    session.run(job_.ended);
+    const std::stop_callback ended(job_.ended, [this] { over_.request_stop(); });
+    session.run(over_.get_token());
     if (port_) give_back();
     if (memory_) remember();
     JobOutcome outcome;
@@ -104,7 +106,16 @@ class JobWatcher {
             .visible_devices = gpus_.visible_devices(),
             .log = &report_.log(),
             .warn = [this](const std::string& line) { report_.say(line); },
+            .each_second = choice_.sweep != nullptr ? sweep_shower() : nullptr,
             .follower = controller_ ? &*controller_ : nullptr};
+  }
+
+  // A sweep that is over lets go of the job: what is left runs at the default.
+  std::function<void()> sweep_shower() {
+    return [this] {
+      if (choice_.show_sweep) choice_.show_sweep(choice_.sweep->progress(context_.clock.now()));
+      if (choice_.sweep->over()) over_.request_stop();
+    };
   }
 
   SessionOptions session_options() const {
@@ -140,6 +151,7 @@ class JobWatcher {
   CommandContext& context_;
   JobReport& report_;
   RunGpus gpus_;
+  std::stop_source over_;  // the job has ended, or nothing is left to do beside it
   std::optional<Error> refused_;
   std::unique_ptr<Files> files_ = make_real_files();
   std::optional<JobCache> cache_;

@@ -44,8 +44,13 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   const bool measuring = !meters_.empty();
   for (GpuWatch* gpu : gpus) {
     RankState& state = rank_state(process, *gpu);
+    Pause pause = Pause::kNone;
+    if (active_ != nullptr && active_->plan &&
+        boundary.pattern == pattern_of(state.rank, *active_)) {
+      pause = state.pauses.add(at, *active_->plan);
+    }
     for (RankMeter& meter : meters_) {
-      if (meter.rank() == state.rank) meter.add(at, fresh);
+      if (meter.rank() == state.rank) meter.add(at, pause, fresh);
     }
     if (!measuring && boundary.time >= applied_->in_force_since()) {
       state.maker->add(boundary, fresh);
@@ -56,7 +61,7 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   if (!first_boundary_) first_boundary_ = boundary.time;
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
-  phase.iterations += boundary.iterations;
+  phase.iterations += boundary.iterations + boundary.unseen.value_or(0);
   const bool at_default = applied_->at_default() &&
                           applied_->stage() == AppliedSettings::Stage::kInForce &&
                           boundary.time >= applied_->in_force_since();
@@ -131,6 +136,9 @@ void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
   applied_->add(gpu, reading);
   for (RankMeter& meter : meters_) {
     if (meter.rank().gpu == &gpu) meter.add(reading);
+  }
+  if (collector_ && !meters_.empty() && &collector_->gpu() == &gpu) {
+    collector_->poll(reading.sample.time);
   }
   for (const auto& state : ranks_) {
     if (state->rank.gpu == &gpu) state->maker->add(reading);

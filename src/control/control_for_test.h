@@ -148,7 +148,7 @@ class ControllerTest : public SessionTest {
   // The job trains until then, at the pace of its card.
   void train(double seconds, const std::string& kernels = "train", double length = 1) {
     run_until(seconds, [&](Instant now) {
-      job_->train_until(now, {iteration_of(kernels, 40, card_->iteration() * length)});
+      job_->train_until(now, {iteration_of(kernels, launches_, card_->iteration() * length)});
     });
   }
   void pause(double seconds) {
@@ -185,6 +185,7 @@ class ControllerTest : public SessionTest {
   ControllerOptions options_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<RingJob> job_;
+  int launches_ = 40;  // in an iteration of training
   int odd_ = 0;
 };
 

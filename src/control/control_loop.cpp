@@ -19,6 +19,10 @@ constexpr Seconds kFirstPause = Seconds(5);   // after a failure; doubles
 constexpr int kMostFailures = 6;              // in a row, then we stay away
 constexpr int kMostClaims = 4;
 constexpr int kMostDoublings = 6;
+// What must be seen of a held Setting at a time, of the Window planned.
+constexpr double kHeldWindow = 0.5;
+constexpr Seconds kShortestHeld = Seconds(2);
+constexpr Seconds kLongestHeld = Seconds(15);
 
 }  // namespace
 
@@ -50,10 +54,30 @@ Instant Controller::Core::step(Instant now) {
   if (state_ == ControlState::kReleased) return now + Seconds(1);
   if (!applied_->gpus().empty()) applied_->step(now);
   drive(now);
+  attend();
   const auto stage = applied_->stage();
   const bool waiting =
       stage == AppliedSettings::Stage::kAsked || stage == AppliedSettings::Stage::kSettling;
   return now + (waiting ? kRound : milliseconds(100));
+}
+
+// While something is being found out everything is watched. A Setting that is held, or a job that
+// is left alone, is looked at as often as the job does not feel. Ranks are measured over the same
+// stretch of time, and rounds of training and evaluation as a whole: those are always watched.
+void Controller::Core::attend() {
+  const bool calm = state_ == ControlState::kHold || state_ == ControlState::kLeftAlone ||
+                    state_ == ControlState::kRefused || state_ == ControlState::kReleased;
+  Attention attention;
+  attention.closely = !calm;
+  if (state_ == ControlState::kHold && active_ != nullptr && active_->plan) {
+    const StepPlan& plan = *active_->plan;
+    attention.closely = ranks_.size() > 1 || plan.pause_every > 0;
+    attention.window = std::clamp(kHeldWindow * plan.window_iterations * plan.typical,
+                                  kShortestHeld, kLongestHeld);
+  }
+  if (attention_ == attention) return;
+  attention_ = attention;
+  desk_->attend(attention);
 }
 
 void Controller::Core::drive(Instant now) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a Controller. Three parts, one file each: what comes in (control_events.cpp), what
-// follows from it once a round (control_loop.cpp), and how the Step in hand is run and judged
-// (control_step.cpp). docs/control.md has the states and every transition.
+// The inside of a Controller, by file: what comes in (control_events.cpp), what follows from it
+// once a round (control_loop.cpp), what a policy is told and asks for (control_policy.cpp), how the
+// Step in hand is run (control_step.cpp) and what its Windows say (control_judge.cpp).
+// docs/control.md has the states and every transition.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "control/applied_settings.h"
 #include "control/controller.h"
+#include "control/feature_collector.h"
 #include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
@@ -44,7 +46,7 @@ class Controller::Core {
   // A rank and what is kept of it between Windows.
   struct RankState {
     Rank rank;
-    double last_pause = 0;
+    PauseWatch pauses;
     std::optional<CountedBoundary> carried;  // where its last Window ended
     std::vector<std::int64_t> job_processes;
     std::unique_ptr<WindowMaker> maker;  // of Windows that nobody asked for
@@ -64,6 +66,7 @@ class Controller::Core {
   void be_unsure(const std::string& why, Instant now);
   void claim();
   bool everybody_is_here(Instant now) const;
+  void attend();
   void drive_phase(Phase& phase, Instant now);
   void leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers = {});
   void go_default(Instant now);
@@ -71,23 +74,32 @@ class Controller::Core {
   void stop_measuring();
   std::vector<Setting> everywhere(const Setting& setting) const;
 
-  // control_step.cpp
+  // control_policy.cpp
   Result<void> make_policy(Phase& phase);
   PolicyContext context_of(const Phase& phase) const;
   std::vector<Setting> settings_for(const Setting& default_values) const;
   std::optional<double> iterations_left(const Phase& phase) const;
-  void run_step(Phase& phase, Instant now);
-  bool prepare_step(Phase& phase, Instant now);
   bool take_next_step(Phase& phase);
   void write_decision(Phase& phase, const Step& step);
+  void write_forecast(Phase& phase, const Step& step);
+
+  // control_step.cpp
+  void run_step(Phase& phase, Instant now);
+  bool prepare_step(Phase& phase, Instant now);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);
   static PatternId pattern_of(const Rank& rank, const Phase& phase);
+  void drop_clamped(Phase& phase, Instant now);
+
+  // control_judge.cpp
   void judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks, Instant now);
   void look_for_change(Phase& phase, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
-  void drop_clamped(Phase& phase, Instant now);
+
+  // control_features.cpp
+  void open_collector(const Phase& phase);
+  void collect_features(Phase& phase, Window& joint);
 
   ControllerParts parts_;
   ControllerOptions options_;
@@ -100,9 +112,10 @@ class Controller::Core {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
-  Phase* visited_ = nullptr;       // another one, perhaps only for a moment
-  std::vector<RankMeter> meters_;  // of the Step in hand, where it is being measured
-  bool continued_ = false;         // nothing has changed since the last Window
+  Phase* visited_ = nullptr;                   // another one, perhaps only for a moment
+  std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
+  std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
+  bool continued_ = false;                     // nothing has changed since the last Window
 
   ControlState state_ = ControlState::kWarmUp, before_release_ = ControlState::kWarmUp;
   std::string reason_;
@@ -114,7 +127,8 @@ class Controller::Core {
   std::optional<Instant> try_again_;  // after trouble
   int failures_ = 0;                  // in a row
   int claims_ = 0;
-  bool spoiled_ = false;  // circumstances spoil every Window: the default is watched
+  std::optional<Attention> attention_;  // last asked for
+  bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
   std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
   bool restored_ = true;
 };

@@ -49,6 +49,41 @@ TEST_F(ControllerTest, SummarisesWhatItMeasured) {
   EXPECT_GT(phase.probes, 3U);
 }
 
+TEST_F(ControllerTest, WatchesAllOfALaunchBoundJobWhileItSearches) {
+  launches_ = 600;
+  begin();
+
+  train(40);
+
+  EXPECT_TRUE(was("search"));
+  EXPECT_EQ(job_->launches_watched(), 600 * job_->iterations());
+}
+
+TEST_F(ControllerTest, LooksNowAndThenAtALaunchBoundJobWhoseSettingIsHeld) {
+  launches_ = 600;
+  begin();
+  ASSERT_TRUE(train_until_held(400));
+  const std::uint64_t iterations = job_->iterations();
+  const std::uint64_t watched = job_->launches_watched();
+
+  train((clock_.now() - begin_).value() + 90);
+  const double share = static_cast<double>(job_->launches_watched() - watched) /
+                       (600 * static_cast<double>(job_->iterations() - iterations));
+  session_->finish();
+
+  EXPECT_LT(share, 0.6);
+  EXPECT_FALSE(was("drift"));
+  EXPECT_FALSE(was("unsure"));
+  const ControlSummary summary = controller_->summary();
+  const PhaseControl& phase = summary.phases.front();
+  const MeasuredSetting* base = phase.at({});
+  const MeasuredSetting* kept = phase.at(phase.kept);
+  ASSERT_TRUE(base != nullptr && kept != nullptr);
+  EXPECT_NEAR(*kept->time.mean() / *base->time.mean(), 1.03, 0.025)
+      << "what nobody saw is in no Window";
+  EXPECT_LE(summary.unusable, 2U);
+}
+
 TEST_F(ControllerTest, MakesEachWindowOnce) {
   begin();
   ASSERT_TRUE(train_until_held(400));

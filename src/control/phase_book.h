@@ -32,9 +32,11 @@ struct Phase {
   std::optional<Step> step;          // asked for by the policy, no Window for it yet
   bool spoiled = false;              // so often that the default was watched for better times
   int retakes = 0;                   // Windows for it that circumstances spoiled
+  bool features_wanted = true;       // of the next baseline
   double iterations = 0;             // counted, measured or not
   std::optional<Setting> decided;    // last written to the log
   bool explored = false;             // and whether that was a probe
+  bool forecast = false;             // written since the search began
 
   // Bursts: a phase is entered and left.
   Instant entered;

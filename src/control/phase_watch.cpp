@@ -13,12 +13,12 @@ constexpr std::size_t kPoints = 10;
 constexpr Seconds kLongWatch = Seconds(30);
 constexpr std::size_t kFewPoints = 5;
 constexpr double kClocks = 25;  // readings of the clock
-// A gap between two iterations is a pause as rank_meter.cpp has it.
+// A gap between two iterations is a pause as pause_watch.cpp has it.
 constexpr double kPause = 4;
 constexpr Seconds kShortestPause = milliseconds(300);
 constexpr std::size_t kPauses = 4;
 constexpr Seconds kPatience = Seconds(20);  // for GPU times, clocks and pauses
-constexpr double kPausesInWindow = 3.3;
+constexpr double kPausesInWindow = 3;
 constexpr Seconds kLongestWindow = Seconds(30);
 constexpr std::size_t kMost = 16384;  // an endless first look needs no endless memory
 constexpr std::size_t kFewestBlocks = 6;
@@ -41,6 +41,10 @@ double scatter_of(const std::vector<double>& each, std::size_t size, double mean
 }  // namespace
 
 void PhaseWatch::add(const Boundary& boundary) {
+  if (boundary.unseen) {
+    host_.clear();
+    gpu_.clear();
+  }
   iteration_ += boundary.iterations;
   if (host_.size() >= kMost) return;
   host_.push_back({iteration_, boundary.time.since_origin()});
@@ -118,9 +122,11 @@ StepPlan PhaseWatch::plan() const {
   StepPlan plan = plan_steps(typical, scatter * together);
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
-  const double wanted = std::ceil(kPausesInWindow * apart);
+  const double rounds = std::max(kPausesInWindow, std::ceil(plan.window_iterations / apart));
+  const double wanted = std::ceil(rounds * apart);
   if (wanted * (all / std::max(1.0, iterations)) <= kLongestWindow) {
-    plan.window_iterations = std::max(plan.window_iterations, wanted);
+    plan.window_iterations = wanted;
+    plan.pause_every = apart;
   }
   return plan;
 }

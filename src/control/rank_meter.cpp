@@ -8,14 +8,11 @@
 namespace hypermile {
 namespace {
 
-// A pause is this much longer than an iteration, and no shorter than what a host may wait for its
-// GPU. Pauses that come several times a Window are how the job runs; how far apart they are is
-// counted in iterations, since a clock must not change it.
-constexpr double kPause = 4;
-constexpr Seconds kShortestPause = milliseconds(300);
-constexpr double kUsual = 1.0 / 3;  // of a Window as planned
-constexpr double kEnough = 0.25;    // of the iterations asked for
+constexpr double kEnough = 0.25;  // of the iterations asked for
 constexpr int kRestarts = 2;
+// Where Windows run from pause to pause.
+constexpr double kNearly = 0.85;   // of the iterations asked for, at a pause
+constexpr double kPatience = 1.5;  // for a pause, in what usually lies between two
 // What WindowBuilder asks of a Window, so that one that is cut short for being too slow is usable.
 constexpr Seconds kShortest = Seconds(0.6);
 constexpr int kFewestGpuTimes = 6;
@@ -32,20 +29,32 @@ RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBou
   if (first) begin(*first);
 }
 
-void RankMeter::add(const CountedBoundary& at, bool fresh) {
+void RankMeter::add(const CountedBoundary& at, Pause pause, bool fresh) {
   const Boundary& boundary = at.boundary;
   if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
   // One that has all it wanted goes on until it is closed: the next begins where it ends, and no
   // iteration may be lost between the two.
   if (!builder_) {
-    begin(at);
-  } else if (cuts(at) || (fresh && on_another_axis(boundary))) {
-    cut_ = done() || has_enough() || (++restarts_ > kRestarts && iterations_ > 0);
+    if (may_begin(at, pause)) begin(at);
+  } else if (boundary.unseen || pause == Pause::kOdd || (fresh && on_another_axis(boundary))) {
+    // What was not watched ends a Window whatever it has; it is no fault of the job's.
+    const bool patient = boundary.unseen || ++restarts_ <= kRestarts;
+    cut_ = done() || has_enough() || (!patient && iterations_ > 0);
     done_ = done_ || cut_;
-    if (!cut_) begin(at);
+    if (cut_) return;
+    builder_.reset();
+    if (may_begin(at, pause)) begin(at);
   } else {
-    extend(at);
+    extend(at, pause);
   }
+}
+
+// An evaluation after every so many iterations is part of what they cost: a Window holds whole
+// rounds of both, else it would depend on how many evaluations happen to fall into it.
+bool RankMeter::may_begin(const CountedBoundary& at, Pause pause) {
+  if (terms_.plan.pause_every <= 0 || pause != Pause::kNone) return true;
+  waited_ += at.boundary.iterations;
+  return waited_ > kPatience * terms_.plan.pause_every;
 }
 
 // GPU times may count from elsewhere where a pattern was found anew: then they run away from the
@@ -62,7 +71,8 @@ void RankMeter::begin(const CountedBoundary& at) {
   first_timed_.reset();
   if (at.boundary.gpu_time) first_timed_ = at;
   last_timed_ = first_timed_;
-  iterations_ = 0;
+  iterations_ = waited_ = 0;
+  at_pause_ = false;
   boundaries_ = timed_ = 0;
   builder_.emplace(WindowTerms{.setting = terms_.setting,
                                .pattern = terms_.pattern,
@@ -75,7 +85,7 @@ void RankMeter::begin(const CountedBoundary& at) {
   }
 }
 
-void RankMeter::extend(const CountedBoundary& at) {
+void RankMeter::extend(const CountedBoundary& at, Pause pause) {
   builder_->add(at.boundary);
   iterations_ += at.boundary.iterations;
   last_ = at;
@@ -83,7 +93,14 @@ void RankMeter::extend(const CountedBoundary& at) {
     if (!first_timed_) first_timed_ = at;
     last_timed_ = at;
   }
-  done_ = iterations_ >= terms_.iterations;
+  at_pause_ = pause == Pause::kUsual;
+  const double between = terms_.plan.pause_every;
+  if (between > 0) {
+    done_ = done_ || (at_pause_ && iterations_ >= kNearly * terms_.iterations) ||
+            iterations_ >= terms_.iterations + kPatience * between;
+  } else {
+    done_ = iterations_ >= terms_.iterations;
+  }
   ++boundaries_;
   timed_ += at.boundary.gpu_time.has_value();
   too_slow_ = too_slow_ || (!done_ && terms_.abort_above && is_too_slow(at.boundary));
@@ -102,21 +119,6 @@ bool RankMeter::is_too_slow(const Boundary& boundary) const {
   return took / iterations_ > *terms_.abort_above;
 }
 
-// Whether the job paused before this Boundary in a way that a Window must not contain. A host that
-// runs ahead waits for its GPU now and then: the GPU's own times tell that from a pause.
-bool RankMeter::cuts(const CountedBoundary& at) {
-  const Boundary& boundary = at.boundary;
-  const Seconds longest = std::max(kPause * terms_.plan.typical, kShortestPause);
-  if (boundary.time - last_.boundary.time <= longest) return false;
-  if (boundary.gpu_time && last_timed_) {
-    const double passed = at.iteration - last_timed_->iteration;
-    const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
-    if (took <= longest + passed * terms_.plan.typical) return false;
-  }
-  const double apart = at.iteration - std::exchange(terms_.last_pause, at.iteration);
-  return apart >= kUsual * terms_.plan.window_iterations;
-}
-
 void RankMeter::add(const SamplerReading& reading) {
   if (builder_) builder_->add(reading);
 }
@@ -126,7 +128,8 @@ void RankMeter::add(std::span<const GpuProcess> seen) {
 }
 
 bool RankMeter::has_enough() const {
-  return builder_ && iterations_ > 0 && iterations_ >= kEnough * terms_.iterations;
+  const bool whole = terms_.plan.pause_every <= 0 || at_pause_;
+  return builder_ && whole && iterations_ > 0 && iterations_ >= kEnough * terms_.iterations;
 }
 
 std::optional<CountedBoundary> RankMeter::end() const {

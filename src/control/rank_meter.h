@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "control/pause_watch.h"
 #include "control/step_plan.h"
 #include "measure/window_builder.h"
 #include "observe/gpu_watch.h"
@@ -26,12 +27,6 @@ struct Rank {
   bool operator==(const Rank&) const = default;
 };
 
-// A Boundary and how many iterations of its phase there had been.
-struct CountedBoundary {
-  Boundary boundary;
-  double iteration = 0;
-};
-
 struct MeterTerms {
   Setting setting = {};  // in force
   Instant since;         // from here on
@@ -41,7 +36,6 @@ struct MeterTerms {
   double abort_after = 8;
   StepPlan plan = {};
   std::vector<std::int64_t> job_processes = {};  // others on the GPU are strangers
-  double last_pause = 0;                         // as the meter before said
 };
 
 class RankMeter {
@@ -49,7 +43,8 @@ class RankMeter {
   // `rank` must outlive it. `first`: where the Window before it ended, if nothing changed since.
   RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBoundary>& first = {});
 
-  void add(const CountedBoundary& at, bool fresh);
+  // `pause`: before it.
+  void add(const CountedBoundary& at, Pause pause, bool fresh);
   void add(const SamplerReading& reading);
   void add(std::span<const GpuProcess> seen);
 
@@ -62,14 +57,13 @@ class RankMeter {
   bool has_enough() const;
   // Of a whole Window: where the next may begin.
   std::optional<CountedBoundary> end() const;
-  double last_pause() const { return terms_.last_pause; }  // the iteration behind it
 
   Window close() const;
 
  private:
   void begin(const CountedBoundary& at);
-  void extend(const CountedBoundary& at);
-  bool cuts(const CountedBoundary& at);
+  bool may_begin(const CountedBoundary& at, Pause pause);
+  void extend(const CountedBoundary& at, Pause pause);
   bool on_another_axis(const Boundary& boundary) const;
   bool is_too_slow(const Boundary& boundary) const;
 
@@ -79,6 +73,8 @@ class RankMeter {
   CountedBoundary first_, last_;
   std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
   double iterations_ = 0;
+  double waited_ = 0;               // iterations, for a pause to begin behind
+  bool at_pause_ = false;           // the last Boundary is behind one
   int boundaries_ = 0, timed_ = 0;  // behind the first
   int restarts_ = 0;
   bool done_ = false;

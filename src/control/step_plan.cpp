@@ -30,7 +30,7 @@ StepPlan plan_steps(Seconds typical, double scatter) {
   const double wanted_s = typical.value() * std::pow(scatter / kWantedError, 2);
   const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
   return {typical, std::max(kFewestIterations, std::ceil(window_s / typical.value())),
-          1 + std::ceil(kSettle / typical)};
+          1 + std::ceil(kSettle / typical), 0};
 }
 
 StepPlan plan_steps(std::span<const double> intervals_s) {

@@ -15,6 +15,9 @@ struct StepPlan {
   Seconds typical;               // median time of an iteration
   double window_iterations = 0;  // in one Window
   double settle_iterations = 0;  // that pass unmeasured after a change of Setting
+  // The job pauses after so many, several times a Window: Windows run from pause to pause. 0: it
+  // does not.
+  double pause_every = 0;
 };
 
 inline constexpr Seconds kSettle = Seconds(0.5);

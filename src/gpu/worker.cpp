@@ -18,7 +18,7 @@ Worker::~Worker() {
     state_->stop = true;
     leave_behind = state_->busy;
   }
-  state_->changed.notify_all();
+  state_->changed.notify_one();
   if (leave_behind) {
     keep_forever(std::move(late_result_));
     thread_.detach();
@@ -43,17 +43,24 @@ void Worker::serve(const std::shared_ptr<State>& state) {
     job = nullptr;  // frees what the job owns here, before the caller can think that it is over
     lock.lock();
     state->busy = false;
-    state->changed.notify_all();
-    if (state->stop) return;
+    const bool stop = state->stop;
+    lock.unlock();
+    state->changed.notify_one();
+    if (stop) return;
+    lock.lock();
   }
 }
 
+// Fifty times a second for every GPU. Whoever is woken finds the mutex free, and is the only one
+// that waits: the thread for a job, or the caller for its end.
 bool Worker::run(std::function<void()> job, Seconds deadline) {
   std::unique_lock lock(state_->mutex);
   assert(!state_->busy);
   state_->job = std::move(job);
   state_->busy = true;
-  state_->changed.notify_all();
+  lock.unlock();
+  state_->changed.notify_one();
+  lock.lock();
   return state_->changed.wait_for(lock, std::chrono::duration<double>(deadline.value()),
                                   [this] { return !state_->busy; });
 }

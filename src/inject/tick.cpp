@@ -9,6 +9,7 @@
 
 #include "hypermile.h"
 #include "inject/ring_writer.h"
+#include "inject/tick.h"
 #include "inject/ticks_seen.h"
 
 namespace hypermile {
@@ -78,6 +79,15 @@ __attribute__((destructor)) void at_exit() {
 
 std::uint64_t ticks_seen() {
   return __atomic_load_n(&ticks, __ATOMIC_RELAXED);
+}
+
+void listen_again() {
+  int silent = kSilent;
+  __atomic_compare_exchange_n(&state, &silent, kUntried, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void tell_device(std::uint32_t device) {
+  if (listening()) ring.put(monotonic_ns(), pack_b(RecordKind::kContext, 0, device), 0);
 }
 
 }  // namespace hypermile

@@ -36,6 +36,32 @@ TEST(LayerTimes, KeepTheSmallestTimeOfEachShape) {
   EXPECT_DOUBLE_EQ((*times)[0].backward_s, 9e-6);
 }
 
+TEST(LayerTimes, PassOverOtherSettingsThanTheDefault) {
+  std::istringstream in(
+      "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,setting\n"
+      "m,2,tf32,a,ReLU,2x8,2x8,0,5,9,default\n"
+      "m,2,tf32,a,ReLU,2x8,2x8,0,3,4,sm=1200MHz\n"
+      "m,2,tf32,b,ReLU,2x9,2x9,0,6,9,\n");
+
+  const auto times = read_layer_times(in, "layers.csv");
+
+  ASSERT_TRUE(times) << times.error().line();
+  ASSERT_EQ(times->size(), 2U);
+  EXPECT_DOUBLE_EQ((*times)[0].forward_s, 5e-6);
+}
+
+TEST(LayerTimes, TakeGroupsOfConvolutionsWhereTheyAreTold) {
+  std::istringstream in(
+      "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,groups\n"
+      "m,2,tf32,c,Conv2d,2x8x4x4,2x16x4x4,592,5,9,2\n"
+      "m,2,tf32,a,ReLU,2x8,2x8,0,5,9,\n");
+
+  const auto times = read_layer_times(in, "layers.csv");
+
+  ASSERT_TRUE(times) << times.error().line();
+  EXPECT_DOUBLE_EQ((*times)[0].layer.product->taps, 9);
+}
+
 TEST(LayerTimes, DeriveKernelAndBiasFromTheParameters) {
   const auto times = read("m,2,tf32,c,Conv2d,2x8x4x4,2x16x4x4,1168,5,9\n");
 

@@ -49,7 +49,9 @@ std::optional<SlidingWindow> known_window(const std::string& model, const std::s
   return std::nullopt;
 }
 
-Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells) {
+// `groups` of a convolution, where the file tells.
+Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells,
+                           const std::string& groups) {
   LayerTime time;
   time.model = cells[kModel];
   ASSIGN_OR_RETURN(time.precision, parse_precision(cells[kPrecision]));
@@ -60,6 +62,9 @@ Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells) {
   ASSIGN_OR_RETURN(description.out, parse_shape(cells[kOut]));
   ASSIGN_OR_RETURN(description.params, parse_number(cells[kParams]));
   description.window = known_window(time.model, description.name);
+  if (!groups.empty()) {
+    ASSIGN_OR_RETURN(description.groups, parse_integer(groups));
+  }
   ASSIGN_OR_RETURN(MadeLayer made, make_torch_layer(description));
   time.layer = std::move(made.layer);
   ASSIGN_OR_RETURN(const double forward, parse_number(cells[kForward]));
@@ -109,14 +114,18 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     }
     columns[i] = *column;
   }
+  // Where layers were measured at several Settings: only the default's rows are what is fitted.
+  const auto setting = reader.column("setting");
+  const auto groups = reader.column("groups");
   std::vector<LayerTime> times;
   std::map<std::string, std::size_t> seen;
   while (true) {
     ASSIGN_OR_RETURN(const auto row, reader.next());
     if (!row) break;
+    if (setting && !(*row)[*setting].empty() && (*row)[*setting] != "default") continue;
     std::array<std::string, kColumns> cells;
     for (std::size_t i = 0; i < kColumns; ++i) cells[i] = (*row)[columns[i]];
-    Result<LayerTime> time = read_row(cells);
+    Result<LayerTime> time = read_row(cells, groups ? (*row)[*groups] : "");
     if (!time) return reader.error(time.error().line());
     const auto [place, added] = seen.try_emplace(key_of(*time), times.size());
     if (added) {

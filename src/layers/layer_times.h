@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measured times of single layers, as a CSV file with the columns model, batch, precision, layer,
-// type, in_shape, out_shape, params, fwd_us, bwd_us (shapes written 64x3x224x224). Measurements of
-// single layers scatter upwards (other work on the card, slow launches), so the smallest time of
-// each distinct shape counts.
+// type, in_shape, out_shape, params, fwd_us, bwd_us (shapes written 64x3x224x224) and optionally
+// groups (of a convolution) and setting: rows of another one than "default" are passed over.
+// Measurements of single layers scatter upwards (other work on the card, slow launches), so the
+// smallest time of each distinct shape counts.
 #pragma once
 
 #include <istream>

@@ -5,6 +5,7 @@
 // nothing. Policies see Windows and nothing else of the world.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,8 @@
 #include "progress/boundary.h"
 
 namespace hypermile {
+
+class Features;
 
 struct Window {
   Setting setting;  // what was asked for; empty is the driver's default
@@ -46,6 +49,8 @@ struct Window {
   // Heat or the hardware held the clock down, and nothing else is wrong with it: the figures are
   // true, but the Setting is faster than that when the card is cool. Always unusable.
   bool held_back = false;
+  // What the job asks of the GPU (features.h): on a baseline for which it was collected, else null.
+  std::shared_ptr<const Features> features;
 
   // Why it must not be used for a decision; empty when it may be.
   std::string unusable;

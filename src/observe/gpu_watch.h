@@ -40,6 +40,7 @@ class GpuWatch {
   Instant due() const;
 
   const DeviceName& name() const { return name_; }
+  const Clock& clock() const { return clock_; }
   bool opened() const { return sampler_ != nullptr; }
   const GpuIdentity& identity() const { return gpu_->identity(); }           // once opened
   const Capabilities& capabilities() const { return gpu_->capabilities(); }  // likewise

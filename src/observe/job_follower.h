@@ -28,6 +28,8 @@ class FollowerDesk {
   virtual void write(EventBody body) = 0;
   // One line for a person; the same line is said once.
   virtual void warn(const std::string& line) = 0;
+  // What is to be seen of the job from now on.
+  virtual void attend(const Attention& attention) = 0;
 };
 
 class JobFollower {

@@ -19,9 +19,9 @@ bool gone(pid_t pid) {
 JobProgress::JobProgress(RingFolder& folder, ProgressSink& sink, const ProgressDelays& delays)
     : folder_(folder), sink_(sink), delays_(delays) {}
 
-void JobProgress::attend(bool closely) {
-  attended_ = closely;
-  for (const auto& process : processes_) process->attend(closely);
+void JobProgress::attend(const Attention& attention) {
+  attention_ = attention;
+  for (const auto& process : processes_) process->attend(attention);
 }
 
 void JobProgress::step(Instant now) {
@@ -48,7 +48,7 @@ void JobProgress::look_for_processes() {
     } else {
       processes_.push_back(std::make_unique<ProcessProgress>(info->pid, sink_, delays_));
       process = processes_.back().get();
-      process->attend(attended_);
+      process->attend(attention_);
     }
     process->attach(*ring, *info);
     held_.push_back({ring, process});

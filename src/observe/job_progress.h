@@ -18,7 +18,7 @@ class JobProgress {
   JobProgress(RingFolder& folder, ProgressSink& sink, const ProgressDelays& delays = {});
 
   // Whether every launch of every process shall be watched; else, those that matter (watch_duty.h).
-  void attend(bool closely);
+  void attend(const Attention& attention);
 
   // Looks for new processes, takes what all of them wrote, lets go of those that have ended.
   void step(Instant now);
@@ -46,7 +46,7 @@ class JobProgress {
   std::vector<std::unique_ptr<ProcessProgress>> processes_;
   std::vector<Held> held_;
   std::optional<Instant> looked_;
-  bool attended_ = false;
+  Attention attention_;
 };
 
 }  // namespace hypermile

@@ -287,14 +287,17 @@ void ProcessProgress::locked(const Pattern& pattern, const Lock& lock) {
 void ProcessProgress::boundary(const Boundary& boundary) {
   if (source_ != ProgressSource::kLaunches) return;
   if (!locked_since_) locked_since_ = boundary.time;
-  PhaseProgress& in = phase(boundary.pattern.phase);
-  if (boundary.pattern.level == 0) {
-    if (unseen_) bridge(boundary);
-    stretch_.add(boundary);
-    in.iterations += boundary.iterations;
-    counted_in_lock_ += boundary.iterations;
+  if (boundary.pattern.level != 0) {
+    queue_.add(boundary);
+    return;
   }
-  queue_.add(boundary);
+  Boundary told = boundary;
+  if (unseen_) told.unseen = bridge(boundary);
+  stretch_.add(told);
+  const double passed = told.iterations + told.unseen.value_or(0);
+  phase(told.pattern.phase).iterations += passed;
+  counted_in_lock_ += passed;
+  queue_.add(told);
 }
 
 void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {

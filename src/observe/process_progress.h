@@ -92,7 +92,7 @@ class ProcessProgress final : private DetectorSink {
   bool over() const { return over_; }
 
   // Somebody measures in earnest: everything is watched until told otherwise.
-  void attend(bool closely) { attended_ = closely; }
+  void attend(const Attention& attention) { attention_ = attention; }
   // Launches are not watched now.
   bool dark() const { return dark_since_.has_value(); }
 
@@ -141,7 +141,7 @@ class ProcessProgress final : private DetectorSink {
   void take_launch(const NumberedLaunch& launch);
   void take_watch(const RingNotice& notice);
   void watched_again(Instant time, std::uint64_t number);
-  void bridge(const Boundary& boundary);
+  double bridge(const Boundary& boundary);
   void decide_watching(Instant now);
   void take_ticks(const RingBatch& batch, RingReader& ring);
   void note_device(std::uint32_t device);
@@ -175,7 +175,7 @@ class ProcessProgress final : private DetectorSink {
   std::optional<Instant> first_seen_, last_seen_;
   WatchDuty duty_;
   WatchedStretch stretch_;
-  bool attended_ = false;
+  Attention attention_;
   bool known_phase_ = false;            // the one in force was met before
   std::optional<Instant> dark_since_;   // launches are not watched
   std::optional<Instant> asked_until_;  // that they need not be

@@ -37,22 +37,21 @@ void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
   queue_.begin_stretch();
 }
 
-// The first boundary after a dark stretch, in the pattern that was there before it.
-void ProcessProgress::bridge(const Boundary& boundary) {
+// The first boundary after a dark stretch, in the pattern that was there before it: how many
+// iterations ended meanwhile, as far as can be told.
+double ProcessProgress::bridge(const Boundary& boundary) {
   const Unseen unseen = *std::exchange(unseen_, std::nullopt);
-  if (!unseen.last || !period_) return;
+  if (!unseen.last || !period_) return 0;
   const double iterations = std::round((boundary.time - *unseen.last) / *period_);
-  PhaseProgress& in = phase(boundary.pattern.phase);
-  in.iterations += iterations;
-  in.estimated += iterations;
-  counted_in_lock_ += iterations;
+  phase(boundary.pattern.phase).estimated += iterations;
+  return iterations;
 }
 
 void ProcessProgress::decide_watching(Instant now) {
   RingReader* ring = launch_ring();
   if (ring == nullptr || stretch_.launches_per_second() <= 0) return;
-  if (attended_ || dark_since_ || asked_until_) {
-    const bool unwanted = attended_ && asked_until_;
+  if (attention_.closely || dark_since_ || asked_until_) {
+    const bool unwanted = attention_.closely && asked_until_;
     // A library that cannot, or a job that launches nothing, leaves a wish unanswered.
     const bool unheard = !dark_since_ && asked_until_ && now > *asked_until_;
     if (!unwanted && !unheard) return;
@@ -64,7 +63,8 @@ void ProcessProgress::decide_watching(Instant now) {
   view.ticks = ticking();
   view.certain = ticking() || (detector_.state() == DetectorState::kLocked && !idle_);
   view.known_phase = known_phase_;
-  view.measured = stretch_.measured(Seconds(2));
+  view.window = attention_.window;
+  view.measured = stretch_.measured(attention_.window);
   view.iterations = stretch_.iterations();
   view.launches_per_second = stretch_.launches_per_second();
   asked_until_ = duty_.step(now, view);

@@ -10,6 +10,7 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kLookForStrangers = Seconds(2);
+constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
 constexpr Seconds kThrottleOver = Seconds(1);
 
@@ -68,6 +69,10 @@ Instant Session::step() {
   follow_processes();
   poll_gpus(now);
   look_for_strangers(now);
+  if (parts_.each_second && (!shown_ || now - *shown_ >= kShow)) {
+    shown_ = now;
+    parts_.each_second();
+  }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
   if (parts_.follower != nullptr) next = std::min(next, std::max(parts_.follower->step(now), now));
@@ -242,16 +247,16 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
 }
 
 void Session::tell_of(const ProcessProgress& process) {
-  ProcessEvent event;
-  event.process = process.pid();
-  event.name = process.name();
-  event.devices = process.devices();
   const std::optional<RingInfo>& info = process.launch_info();
-  event.status = info ? status_text(info->status) : "ticks";
-  if (info && info->status != RingStatus::kWatching) event.reason = info->reason;
-  std::string& told = told_[&process];
-  const std::string now = fmt::format("{} {} {}", event.status, event.devices.size(), event.reason);
-  if (std::exchange(told, now) != now) write(std::move(event));
+  const std::string_view status = info ? status_text(info->status) : "ticks";
+  const bool explained = info && info->status != RingStatus::kWatching;
+  const std::string_view reason = explained ? std::string_view(info->reason) : std::string_view();
+  Told& told = told_[&process];
+  if (told.status == status && told.devices == process.devices().size() && told.reason == reason) {
+    return;
+  }
+  told = {std::string(status), process.devices().size(), std::string(reason)};
+  write(ProcessEvent{process.pid(), process.name(), told.status, told.reason, process.devices()});
 }
 
 void Session::write(EventBody body) {

@@ -46,6 +46,7 @@ struct SessionParts {
   std::function<std::optional<std::string>(std::int64_t pid)> visible_devices;
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
+  std::function<void()> each_second = {};        // for who shows how far it has come; may be empty
   // Makes the Windows in the Session's place; may be null.
   JobFollower* follower = nullptr;
 };
@@ -65,7 +66,7 @@ class Session final : private ProgressSink, private FollowerDesk {
 
   // While a decision is prepared: nothing of the job is to be missed. Otherwise launch-bound jobs
   // are watched now and then only, once their pattern is known, so that they lose nothing.
-  void attend(bool closely) { progress_.attend(closely); }
+  void attend(const Attention& attention) override { progress_.attend(attention); }
 
   RunSummary summary() const;
   // Those met so far, opened or not.
@@ -76,6 +77,13 @@ class Session final : private ProgressSink, private FollowerDesk {
     const ProcessProgress* process = nullptr;
     GpuWatch* gpu = nullptr;  // null: time only
     std::unique_ptr<WindowMaker> maker;
+  };
+
+  // What was last logged of a process.
+  struct Told {
+    std::string status;
+    std::size_t devices = 0;
+    std::string reason;
   };
 
   struct Throttling {
@@ -107,12 +115,12 @@ class Session final : private ProgressSink, private FollowerDesk {
   WindowBook book_;
   std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
   std::vector<Pair> pairs_;
-  std::map<const ProcessProgress*, std::string> told_;  // what was last logged of a process
+  std::map<const ProcessProgress*, Told> told_;
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
   std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
-  std::optional<Instant> strangers_looked_;
+  std::optional<Instant> strangers_looked_, shown_;
 };
 
 }  // namespace hypermile

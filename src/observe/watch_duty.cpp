@@ -6,7 +6,7 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kWindow = Seconds(2.5);    // what a stretch takes that holds a whole one
+constexpr double kStretch = 1.25;            // what holds a whole Window takes, in Windows
 constexpr Seconds kShortest = Seconds(0.5);  // dark stretch that is worth the switching
 constexpr double kWorthIt = 0.8;             // share above which it is not
 
@@ -31,10 +31,11 @@ std::optional<Instant> WatchDuty::step(Instant now, const View& view) {
   if (cost <= 0 || terms_.bearable / cost > kWorthIt) return std::nullopt;
   const double share = terms_.bearable / cost;
   const double glances = view.ticks ? 0 : std::min(terms_.glances, share / 3);
-  const Seconds between_windows = kWindow / (share - glances);
+  const Seconds stretch = kStretch * view.window;
+  const Seconds pause = stretch / (share - glances) - stretch;
 
   const Seconds seen = now - *watching_;
-  const bool window_due = !measured_ || now - *measured_ >= between_windows - kWindow;
+  const bool window_due = !measured_ || now - *measured_ >= pause;
   if (window_due && !view.measured) return std::nullopt;
   if (!window_due && !view.ticks && (seen < terms_.glance || view.iterations < 1)) {
     return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<Instant> WatchDuty::step(Instant now, const View& view) {
   if (view.measured) measured_ = now;
   if (!window_due) last_glance_ = seen;
 
-  Seconds dark = *measured_ + (between_windows - kWindow) - now;
+  Seconds dark = *measured_ + pause - now;
   if (glances > 0) dark = std::min(dark, last_glance_ / glances);
   return now + std::clamp(dark, kShortest, terms_.longest);
 }

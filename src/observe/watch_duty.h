@@ -26,6 +26,13 @@ struct DutyTerms {
   Seconds longest = Seconds(50);           // without seeing anything
 };
 
+// What somebody who follows the job wants to see of it.
+struct Attention {
+  bool closely = false;           // everything; else as much as a job does not feel
+  Seconds window = Seconds(2.0);  // what a Window takes that can be used
+  bool operator==(const Attention&) const = default;
+};
+
 class WatchDuty {
  public:
   // What is known of a process whose launches are watched now.
@@ -33,7 +40,8 @@ class WatchDuty {
     bool certain = false;            // its pattern is locked, or it ticks
     bool known_phase = false;        // met before
     bool ticks = false;              // it tells itself what it does: no glances are needed
-    bool measured = false;           // seen for long enough without a break for a Window
+    Seconds window = Seconds(2);     // what one takes
+    bool measured = false;           // seen for as long without a break
     double iterations = 0;           // whole ones, seen without a break
     double launches_per_second = 0;  // of late
   };

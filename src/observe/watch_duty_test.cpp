@@ -135,7 +135,7 @@ TEST_F(WatchingNowAndThen, EndsWhereSomebodyAttends) {
   const std::uint64_t launched = 40 * job.iterations();
   ASSERT_LT(job.launches_watched(), launched);
 
-  session_->attend(true);
+  session_->attend({.closely = true});
   run_until(21, play);
   const std::uint64_t missed = 40 * job.iterations() - job.launches_watched();
   run_until(40, play);

@@ -47,6 +47,9 @@ class HypermilePolicy : public Policy {
   }
 
   void observe(const Window& window) override;
+  std::vector<ExpectedOutcome> expected() const override {
+    return search_ ? search_->expected() : std::vector<ExpectedOutcome>();
+  }
 
  private:
   Step decide();

@@ -63,4 +63,14 @@ std::string to_string(const Objective& objective) {
   return "energy";
 }
 
+std::map<std::string, std::string> describe(const Objective& objective) {
+  std::map<std::string, std::string> words = {
+      {"objective", to_string(objective)},
+      {"host_watts", fmt::format("{}", objective.host_power.value())}};
+  if (const auto bound = effective_bound(objective)) {
+    words["max_slowdown"] = fmt::format("{:g}", *bound);
+  }
+  return words;
+}
+
 }  // namespace hypermile

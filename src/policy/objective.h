@@ -4,6 +4,7 @@
 // a time ratio of 1.03 is 3 % slower, a power ratio of 0.8 draws 20 % less.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,5 +77,9 @@ Value score_of(const Objective& objective, const Value& time_ratio, const Value&
 // "energy", "edp", "ed2p", "cost:0.7".
 Result<Objective> parse_objective(std::string_view text);
 std::string to_string(const Objective& objective);
+
+// For an event log: "objective", "host_watts", and "max_slowdown" (the bound to hold, as a
+// fraction) where there is one.
+std::map<std::string, std::string> describe(const Objective& objective);
 
 }  // namespace hypermile

@@ -72,11 +72,24 @@ struct Step {
   std::string reason = {};  // for people: why this Setting now
 };
 
+// What a policy expects of a Setting, relative to the default; the score is the objective's.
+struct ExpectedOutcome {
+  std::size_t setting = 0;
+  double slowdown = 0;
+  double slowdown_sd = 0;
+  double score = 1;
+  double score_sd = 0;
+  double safe = 1;  // probability of keeping the bound
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
 
   virtual Step next() = 0;
+  // What the last Step was decided on, for people who want to hold it against what was measured.
+  // Empty where the policy expects nothing in particular.
+  virtual std::vector<ExpectedOutcome> expected() const { return {}; }
   // What became of the last Step. Window.setting is the Setting asked for.
   virtual void observe(const Window& window) = 0;
 };

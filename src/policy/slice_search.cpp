@@ -270,9 +270,22 @@ Step SliceSearch::hold(const SliceView& view) const {
   return step;
 }
 
+std::vector<ExpectedOutcome> SliceSearch::expected() const {
+  std::vector<ExpectedOutcome> expected;
+  for (std::size_t i = 0; i < believed_.size(); ++i) {
+    const Belief& belief = believed_[i];
+    // From here on they are copies of one that is hopeless, or were never asked about.
+    if (i > 0 && belief.safe == 0) break;
+    expected.push_back({posterior_.slice().points[i].setting, belief.slowdown, belief.slowdown_sd,
+                        belief.score, belief.score_sd, belief.safe});
+  }
+  return expected;
+}
+
 std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& job) {
   const std::optional<SliceView> view = look(posterior_, context_, seen, job);
   if (!view) return std::nullopt;
+  believed_ = view->beliefs;
   if (recall_ == Recall::kLooking) {
     if (auto step = recall(*view, job)) return step;
     if (refuted()) return std::nullopt;

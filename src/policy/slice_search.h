@@ -31,6 +31,8 @@ class SliceSearch {
 
   // The next Step, or nullopt when this slice has nothing better than the default.
   std::optional<Step> next(const Observations& seen, const JobState& job);
+  // Of the points that were worked out for it, the default first.
+  std::vector<ExpectedOutcome> expected() const;
   // What was remembered does not hold here. next() has returned nullopt.
   bool refuted() const { return recall_ == Recall::kRefuted; }
 
@@ -59,6 +61,7 @@ class SliceSearch {
   std::size_t held_ = 0;  // point
   int bold_tries_ = 0;
   Recall recall_ = Recall::kNothing;
+  std::vector<Belief> believed_;  // at the last Step
 };
 
 }  // namespace hypermile

@@ -29,6 +29,9 @@ struct Boundary {
   std::uint64_t launch = 0;  // number of the launch that opens the iteration; 0 for ticks
   double iterations = 1;     // that ended here since the previous Boundary of this pattern
   double confidence = 0;     // 0..1
+  // The launches before it were not watched: nothing may be measured across it. So many iterations
+  // are thought to have ended meanwhile.
+  std::optional<double> unseen = {};
 };
 
 }  // namespace hypermile

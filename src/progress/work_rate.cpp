@@ -105,19 +105,15 @@ class WorkRate::Bins {
   void restart() {
     for (Bin& bin : bins_) bin.number = -1;
     first_ = -1;
+    newest_ = nullptr;
   }
 
   void add(const Launch& launch) {
-    const std::int64_t number = number_of(launch.time);
-    if (number < 0) return;
-    Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
-    // Late ones of a bin that is gone are let go.
-    if (bin.number > number) return;
-    if (bin.number < number) {
-      bin = {};
-      bin.number = number;
-    }
-    if (first_ < 0) first_ = number + 1;  // the first bin is seen from somewhere in its middle
+    // Nearly every launch falls into the bin of the one before: no division for those.
+    const std::int64_t ns = launch.time.nanoseconds();
+    if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= step_) turn_to(ns);
+    if (newest_ == nullptr) return;
+    Bin& bin = *newest_;
     ++bin.launches;
     bin.blocks += launch.blocks;
     bin.without_blocks |= launch.blocks == 0;
@@ -128,6 +124,21 @@ class WorkRate::Bins {
 
  private:
   std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
+  // Makes the bin of that time the newest; null where it is gone, and late launches are let go.
+  void turn_to(std::int64_t ns) {
+    newest_ = nullptr;
+    const std::int64_t number = ns / step_;
+    if (ns < 0) return;
+    Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
+    if (bin.number > number) return;
+    if (bin.number < number) {
+      bin = {};
+      bin.number = number;
+    }
+    if (first_ < 0) first_ = number + 1;  // the first bin is seen from somewhere in its middle
+    newest_ = &bin;
+    newest_begin_ = number * step_;
+  }
   // The bin of that number; nullptr where nothing was launched in it.
   const Bin* find(std::int64_t number) const {
     const Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
@@ -137,6 +148,8 @@ class WorkRate::Bins {
   std::int64_t step_;  // ns
   std::vector<Bin> bins_;
   std::int64_t first_ = -1;
+  Bin* newest_ = nullptr;          // that launches fall into
+  std::int64_t newest_begin_ = 0;  // ns
 };
 
 Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {

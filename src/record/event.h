@@ -80,6 +80,25 @@ struct Decision {
   std::map<std::string, double> numbers;  // what the reason rests on
 };
 
+// What the policy expected of the Settings it chooses from when it decided, relative to the
+// default.
+struct ForecastPoint {
+  Setting setting;
+  double slowdown = 0;  // 0.03: 3 % slower
+  double slowdown_sd = 0;
+  double score = 1;  // of the objective: the energy, where that is to be least
+  double score_sd = 0;
+  double safe = 1;  // probability of keeping the bound
+};
+struct Forecast {
+  GpuUuid gpu;
+  std::string policy;
+  std::vector<ForecastPoint> points;
+  bool exploring = false;  // for a search that begins; else for the Setting held
+  std::optional<std::int64_t> process = {};
+  std::optional<std::uint32_t> phase = {};
+};
+
 // A Setting asked for and what became of it. `effective` is what the card then showed.
 struct SettingChange {
   GpuUuid gpu;
@@ -108,6 +127,15 @@ struct Drift {
   double after = 0;
 };
 
+// What the job asks of a GPU at its default, collected over a baseline (features.h).
+struct FeaturesEvent {
+  GpuUuid gpu;
+  std::optional<std::int64_t> process = {};
+  std::optional<std::uint32_t> phase = {};
+  std::map<std::string, double> values;   // by the names of docs/features.md; missing ones absent
+  std::map<std::string, double> numbers;  // what collecting them cost
+};
+
 struct Throttle {
   GpuUuid gpu;
   EventReasons reasons;  // none: it has ended
@@ -124,9 +152,9 @@ struct RunEnd {
   std::map<std::string, double> totals;  // joules, seconds, iterations, …
 };
 
-using EventBody =
-    std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent, ProgressEvent,
-                 Decision, SettingChange, StateChange, Drift, Throttle, ErrorEvent, RunEnd>;
+using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
+                               ProgressEvent, Decision, Forecast, SettingChange, StateChange, Drift,
+                               FeaturesEvent, Throttle, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

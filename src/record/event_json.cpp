@@ -2,6 +2,7 @@
 //
 // Events as JSON and back. Each type has one pair of functions; the envelope {"v","t","type"} is
 // added around them. nullopt is left out, never written as null or 0.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "record/event.h"
@@ -11,6 +12,11 @@ namespace hypermile {
 namespace {
 
 using namespace json_fields;
+
+// A forecast has many numbers; digits beyond a hundredth of a per mille say nothing.
+double rounded(double value) {
+  return std::round(value * 1e5) / 1e5;
+}
 
 json body_json(const RunStart& e) {
   json gpus = json::array();
@@ -182,6 +188,44 @@ void read_body(const json& j, Decision& e) {
   get(j, "confidence", e.confidence);
 }
 
+json body_json(const Forecast& e) {
+  json points = json::array();
+  for (const ForecastPoint& p : e.points) {
+    json point = {{"setting", setting_json(p.setting)}};
+    put(point, "slowdown", rounded(p.slowdown));
+    put(point, "slowdown_sd", rounded(p.slowdown_sd));
+    put(point, "score", rounded(p.score));
+    put(point, "score_sd", rounded(p.score_sd));
+    put(point, "safe", rounded(p.safe));
+    points.push_back(std::move(point));
+  }
+  json j = {{"type", "forecast"},
+            {"gpu", e.gpu.text()},
+            {"policy", e.policy},
+            {"exploring", e.exploring},
+            {"points", std::move(points)}};
+  if (e.process) j["process"] = *e.process;
+  if (e.phase) j["phase"] = *e.phase;
+  return j;
+}
+void read_body(const json& j, Forecast& e) {
+  e.gpu = gpu_from(j);
+  e.policy = j.at("policy").get<std::string>();
+  e.exploring = j.at("exploring").get<bool>();
+  for (const json& point : j.at("points")) {
+    ForecastPoint p;
+    p.setting = setting_from(point.at("setting"));
+    get_if(point, "slowdown", p.slowdown);
+    get_if(point, "slowdown_sd", p.slowdown_sd);
+    get_if(point, "score", p.score);
+    get_if(point, "score_sd", p.score_sd);
+    get_if(point, "safe", p.safe);
+    e.points.push_back(p);
+  }
+  if (j.contains("process")) e.process = integer_from<std::int64_t>(j, "process");
+  if (j.contains("phase")) e.phase = integer_from<std::uint32_t>(j, "phase");
+}
+
 json body_json(const SettingChange& e) {
   json j = {{"type", "setting"},
             {"gpu", e.gpu.text()},
@@ -233,6 +277,22 @@ void read_body(const json& j, Drift& e) {
   e.after = j.at("after").get<double>();
 }
 
+json body_json(const FeaturesEvent& e) {
+  json j = {{"type", "features"}, {"gpu", e.gpu.text()}};
+  j["values"] = e.values;
+  j["numbers"] = e.numbers;
+  if (e.process) j["process"] = *e.process;
+  if (e.phase) j["phase"] = *e.phase;
+  return j;
+}
+void read_body(const json& j, FeaturesEvent& e) {
+  e.gpu = gpu_from(j);
+  e.values = j.at("values").get<std::map<std::string, double>>();
+  get_if(j, "numbers", e.numbers);
+  if (j.contains("process")) e.process = integer_from<std::int64_t>(j, "process");
+  if (j.contains("phase")) e.phase = integer_from<std::uint32_t>(j, "phase");
+}
+
 json body_json(const Throttle& e) {
   return {{"type", "throttle"},
           {"gpu", e.gpu.text()},
@@ -281,12 +341,13 @@ struct TypeReader {
   EventBody (*read)(const json&);
 };
 constexpr TypeReader kReaders[] = {
-    {"run_start", read_as<RunStart>},   {"gpu", read_as<GpuEvent>},
-    {"sample", read_as<SampleEvent>},   {"window", read_as<WindowEvent>},
-    {"process", read_as<ProcessEvent>}, {"progress", read_as<ProgressEvent>},
-    {"decision", read_as<Decision>},    {"setting", read_as<SettingChange>},
-    {"state", read_as<StateChange>},    {"drift", read_as<Drift>},
-    {"throttle", read_as<Throttle>},    {"error", read_as<ErrorEvent>},
+    {"run_start", read_as<RunStart>},    {"gpu", read_as<GpuEvent>},
+    {"sample", read_as<SampleEvent>},    {"window", read_as<WindowEvent>},
+    {"process", read_as<ProcessEvent>},  {"progress", read_as<ProgressEvent>},
+    {"decision", read_as<Decision>},     {"forecast", read_as<Forecast>},
+    {"setting", read_as<SettingChange>}, {"state", read_as<StateChange>},
+    {"drift", read_as<Drift>},           {"features", read_as<FeaturesEvent>},
+    {"throttle", read_as<Throttle>},     {"error", read_as<ErrorEvent>},
     {"run_end", read_as<RunEnd>},
 };
 

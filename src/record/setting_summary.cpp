@@ -7,30 +7,6 @@
 namespace hypermile {
 namespace {
 
-class WeightedMean {
- public:
-  void add(double value, double weight) {
-    ++count_;
-    weight_ += weight;
-    sum_ += weight * value;
-    squares_ += weight * value * value;
-  }
-  WeighedMean estimate() const {
-    WeighedMean result{sum_ / weight_, std::nullopt};
-    if (count_ > 1) {
-      const double variance = std::max(0.0, squares_ / weight_ - result.mean * result.mean);
-      result.error = std::sqrt(variance / (count_ - 1));
-    }
-    return result;
-  }
-
- private:
-  int count_ = 0;
-  double weight_ = 0;
-  double sum_ = 0;
-  double squares_ = 0;
-};
-
 struct Group {
   Setting setting;
   std::size_t windows = 0;

@@ -10,13 +10,9 @@
 #include <vector>
 
 #include "record/event.h"
+#include "record/weighted_mean.h"
 
 namespace hypermile {
-
-struct WeighedMean {
-  double mean = 0;
-  std::optional<double> error;  // standard error of the mean; absent with fewer than two Windows
-};
 
 struct SettingSummary {
   Setting setting;

@@ -84,4 +84,10 @@ void LaunchEmitter::emit(const FinishedUnit& unit, LaunchSink& sink) {
   }
 }
 
+void LaunchEmitter::skip(const FinishedUnit& unit) {
+  begun_ = unit.count == 0;
+  iteration_ = unit.iteration;
+  host_s_ = std::max(host_s_, unit.start_s);
+}
+
 }  // namespace hypermile

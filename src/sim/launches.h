@@ -29,6 +29,8 @@ class LaunchEmitter {
 
   // Of a stretch that is over; stretches in order.
   void emit(const FinishedUnit& unit, LaunchSink& sink);
+  // The same of one whose launches nobody wants: the next begins when its iteration does.
+  void skip(const FinishedUnit& unit);
 
  private:
   void begin_iteration(double start_s);

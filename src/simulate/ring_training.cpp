@@ -12,6 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr double kEventEvery = 0.05;  // s, as the injected library is asked for
+constexpr double kLongestDark = static_cast<double>(kLongestDarkNs) * 1e-9;
 
 std::uint64_t ns(Instant time) {
   return static_cast<std::uint64_t>(time.nanoseconds());
@@ -48,11 +49,15 @@ Result<std::unique_ptr<RingTraining>> RingTraining::make(SimGpu& gpu, const Load
 
 void RingTraining::play(Instant now) {
   const double now_s = (now - gpu_.instant(0)).value();
+  // The reader wants to see after all; the library looks for that several times a second.
+  if (dark_until_s_ && writer_->control().dark_until_ns != heeded_) watch_again(played_s_);
   if (shows_ == Shows::kTicks) {
     tick();
   } else {
     (void)gpu_.state();  // brings the job up to date, and with it the launches
   }
+  if (dark_until_s_ && *dark_until_s_ <= now_s) watch_again(*dark_until_s_);
+  played_s_ = now_s;
   for (const Event& event : events_) {
     if (event.gpu_s > now_s) continue;
     writer_->put(event.launch, pack_b(RecordKind::kGpuTime, 1, 0),
@@ -79,11 +84,40 @@ std::uint32_t RingTraining::name_of(std::uint32_t kernel) {
   return id - 1;
 }
 
+// As DarkStretches in the library has it, whose thread acts at once here.
+void RingTraining::heed_wish(double time_s) {
+  heeded_ = writer_->control().dark_until_ns;
+  const double until_s =
+      (Instant::from_nanoseconds(static_cast<std::int64_t>(heeded_)) - gpu_.instant(0)).value();
+  if (until_s <= time_s) return;
+  dark_until_s_ = std::min(until_s, time_s + kLongestDark);
+  writer_->put(ns(gpu_.instant(time_s)), pack_b(RecordKind::kWatch, 0, 0), 0);
+}
+
+void RingTraining::watch_again(double time_s) {
+  writer_->put(ns(gpu_.instant(time_s)), pack_b(RecordKind::kWatch, 0, 1), 0);
+  dark_until_s_.reset();
+}
+
+// What nobody records need not be made.
+void RingTraining::finished(const FinishedUnit& unit) {
+  if (dark_until_s_ && unit.start_s + unit.duration_s <= *dark_until_s_) {
+    emitter_.skip(unit);
+  } else {
+    emitter_.emit(unit, *this);
+  }
+}
+
 void RingTraining::launch(double time_s, double gpu_s, std::uint32_t kernel) {
+  if (dark_until_s_) {
+    if (time_s < *dark_until_s_) return;
+    watch_again(*dark_until_s_);
+  }
   const std::uint32_t name = name_of(kernel);
   const std::uint64_t record =
       writer_->put(ns(gpu_.instant(time_s)), pack_b(RecordKind::kLaunch, 0, name), 8);
   const RingControl& control = writer_->control();
+  if (control.dark_until_ns != heeded_) heed_wish(time_s);
   const bool anchor = control.events_wanted != 0 && control.kernel == name &&
                       (control.previous == kNoName || control.previous == previous_);
   if (anchor && time_s - last_event_s_ >= kEventEvery) {

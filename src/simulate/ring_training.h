@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A simulated job as the training process it stands for: what it launches, or ticks, is written to
-// a ring as the injected library would, GPU times included where the reader asks for events. With
-// it a Session sees a simulated job by the same means as a living one.
+// a ring as the injected library would, GPU times included where the reader asks for events, and
+// nothing while the reader wants to see nothing. With it a Session sees a simulated job by the same
+// means as a living one.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,10 +45,12 @@ class RingTraining final : private JobObserver, private LaunchSink {
     double gpu_s = 0;
   };
 
-  void finished(const FinishedUnit& unit) override { emitter_.emit(unit, *this); }
+  void finished(const FinishedUnit& unit) override;
   void launch(double time_s, double gpu_s, std::uint32_t kernel) override;
   std::uint32_t name_of(std::uint32_t kernel);
   void tick();
+  void heed_wish(double time_s);
+  void watch_again(double time_s);
 
   SimGpu& gpu_;
   const Load& load_;
@@ -57,6 +61,9 @@ class RingTraining final : private JobObserver, private LaunchSink {
   std::vector<std::uint32_t> names_;  // ring's id + 1 of each kernel; 0: not yet known
   std::vector<Event> events_;         // recorded, not yet reached by the GPU
   double last_event_s_ = -1;
+  double played_s_ = 0;                 // up to then
+  std::optional<double> dark_until_s_;  // launches are not recorded
+  std::uint64_t heeded_ = 0;            // wish of the reader
   std::uint32_t previous_ = kNoName;
   std::uint64_t ticks_ = 0;
 };

@@ -35,9 +35,8 @@ Result<void> log_start(EventLog& log, const SimulatedJob& job, std::string_view 
                        {"gpu", job.sheet.key},
                        {"workload", job.workload.key},
                        {"policy", std::string(policy)},
-                       {"seed", fmt::format("{}", job.seed)},
-                       {"objective", to_string(job.objective)},
-                       {"host_watts", fmt::format("{}", job.objective.host_power.value())}};
+                       {"seed", fmt::format("{}", job.seed)}};
+  start.environment.merge(describe(job.objective));
   return log.append(std::move(start));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "control/forecast_event.h"
 #include "judge/conditions.h"
 #include "judge/truth.h"
 #include "policy/policies.h"
@@ -57,7 +58,7 @@ class Player {
         return Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
                                                        step.setting, truth_.points.size())};
       }
-      RETURN_IF_ERROR(take(step));
+      RETURN_IF_ERROR(take(step, *policy, context.settings));
       ASSIGN_OR_RETURN(const auto window, bench_.measure(setting(), step));
       if (!window) break;
       RETURN_IF_ERROR(log_.append(WindowEvent{uuid_, *window}));
@@ -72,15 +73,19 @@ class Player {
   double progress() { return bench_.gpu().iterations() / static_cast<double>(job_.iterations); }
 
   // Applies the Step's Setting where it is a new one, and writes down what was decided.
-  Result<void> take(const Step& step) {
+  Result<void> take(const Step& step, const Policy& policy, std::span<const Setting> settings) {
     const bool moved = step.setting != current_;
-    if (moved || !decided_ || step.exploring != exploring_) {
+    const bool fresh = moved || !decided_ || step.exploring != exploring_;
+    if (fresh) {
       RETURN_IF_ERROR(log_.append(Decision{uuid_,
                                            name_,
                                            truth_.points[step.setting].setting,
                                            step.reason,
                                            step.confidence,
                                            {{"exploring", step.exploring ? 1.0 : 0.0}}}));
+    }
+    if (fresh && !(step.exploring && forecast_)) {
+      RETURN_IF_ERROR(write_forecast(policy, settings, step.exploring));
     }
     decided_ = true;
     exploring_ = step.exploring;
@@ -92,6 +97,15 @@ class Player {
     ASSIGN_OR_RETURN(const Sample sample, bench_.gpu().read(Sensor::kClocks | Sensor::kPowerLimit));
     return log_.append(SettingChange{uuid_, setting(), true, "", sample.sm_clock,
                                      sample.memory_clock, sample.power_limit});
+  }
+
+  Result<void> write_forecast(const Policy& policy, std::span<const Setting> settings,
+                              bool exploring) {
+    auto forecast = forecast_of(policy, settings, name_, exploring);
+    if (!forecast) return {};
+    forecast_ = true;
+    forecast->gpu = uuid_;
+    return log_.append(*std::move(forecast));
   }
 
   Result<void> finish(bool stopped) {
@@ -115,6 +129,7 @@ class Player {
   bool decided_ = false;
   bool exploring_ = false;
   bool held_ = false;
+  bool forecast_ = false;  // written since the search began
 };
 
 }  // namespace

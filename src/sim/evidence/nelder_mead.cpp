@@ -42,16 +42,16 @@ Minimum nelder_mead(const std::function<double(const std::vector<double>&)>& cos
   while (evaluations > 0) {
     Minimum& worst = simplex.back();
     const std::vector<double> centre = centre_of_all_but_last(simplex);
-    Minimum tried = evaluated(away(centre, worst.at, 1));
+    const Minimum tried = evaluated(away(centre, worst.at, 1));
     if (tried.value < simplex.front().value) {
-      Minimum further = evaluated(away(centre, worst.at, 2));
-      worst = further.value < tried.value ? std::move(further) : std::move(tried);
+      const Minimum further = evaluated(away(centre, worst.at, 2));
+      worst = further.value < tried.value ? further : tried;
     } else if (tried.value < simplex[simplex.size() - 2].value) {
-      worst = std::move(tried);
+      worst = tried;
     } else {
-      Minimum nearer = evaluated(away(centre, worst.at, -0.5));
+      const Minimum nearer = evaluated(away(centre, worst.at, -0.5));
       if (nearer.value < worst.value) {
-        worst = std::move(nearer);
+        worst = nearer;
       } else {
         for (std::size_t i = 1; i < simplex.size(); ++i) {
           simplex[i] = evaluated(away(simplex[i].at, simplex[0].at, -0.5));

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries out a plan on a PyTorch model: hooks where its segments begin, which post to a queue and nothing else; a C++
+thread that asks for Settings ahead of time, under a lease of the daemon or of a guardian (docs/python.md).
+
+    with hypermile.PlanExecutor("plan.json", model, optimizer) as executor:
+        train()
+    print(executor.report)
+
+The plan is tried against the default and the best single Setting first, interleaved, and kept only if it pays.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, Union
+
+from . import _core, program
+from .plan import Plan, Segment, read_plan
+
+if TYPE_CHECKING:
+    import torch
+
+Source = Union[Plan, str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """After `after_iterations` at the default, `rounds` of d u p p u d, each block of at least `block_s` seconds, the first
+    `settle_s` not measured."""
+
+    after_iterations: int = 20
+    rounds: int = 3
+    block_s: float = 5.0
+    settle_s: float = 0.5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the trial has shown. Ratios are (mean, half of the 95 % interval); `time_s` and `energy_j` are per iteration,
+    of default, uniform and plan."""
+
+    kept: str  # "default", "uniform" or "plan"
+    time_s: Tuple[float, float, float]
+    energy_j: Tuple[float, float, float]
+    plan_energy: Tuple[float, float]
+    uniform_energy: Tuple[float, float]
+    plan_to_uniform: Tuple[float, float]
+    plan_time: Tuple[float, float]
+    uniform_time: Tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PlanReport:
+    """`state`: "claiming", "learning", "trial", "keeping", "refused" or "over"; `reason` says why, for people."""
+
+    state: str
+    reason: str = ""
+    arm: str = "default"
+    boundaries: int = 0
+    dropped: int = 0
+    iterations: int = 0
+    requests: int = 0
+    failed: int = 0
+    blocks: int = 0
+    verdict: Optional[Verdict] = None
+
+
+class PlanExecutor:
+    """Nothing in here raises into training: a plan that does not fit the model, a GPU that may not be changed, are told by
+    `report`, and the model runs as it would."""
+
+    def __init__(self, plan: Source, model: "torch.nn.Module", optimizer: "Optional[torch.optim.Optimizer]" = None, *,
+                 gpu: Optional[str] = None, latency_s: Optional[float] = None, max_switches_per_s: float = 20.0,
+                 max_slowdown: Optional[float] = None, trial: Optional[Trial] = Trial()) -> None:
+        self._execution: Optional[_core.Execution] = None
+        self._removers: List[Callable[[], None]] = []
+        self._report = PlanReport("refused", "it has not been started")
+        self._start_with = (plan, model, optimizer, gpu, latency_s, max_switches_per_s, max_slowdown, trial)
+
+    def start(self) -> "PlanExecutor":
+        """As entering the block."""
+        try:
+            self._start(*self._start_with)
+        except Exception as problem:
+            self._remove_hooks()
+            self._execution = None
+            self._report = PlanReport("refused", str(problem))
+        return self
+
+    def stop(self) -> PlanReport:
+        """As leaving the block: removes the hooks and gives the GPU back."""
+        self._remove_hooks()
+        if self._execution is not None:
+            self._execution.stop()
+            self._report = self.report
+            self._execution = None
+        return self._report
+
+    @property
+    def report(self) -> PlanReport:
+        if self._execution is None:
+            return self._report
+        told: Dict[str, Any] = dict(self._execution.report())
+        verdict = told.pop("verdict")
+        return PlanReport(verdict=None if verdict is None else Verdict(**verdict), **told)
+
+    def __enter__(self) -> "PlanExecutor":
+        return self.start()
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.stop()
+
+    def _start(self, source: Source, model: "torch.nn.Module", optimizer: "Optional[torch.optim.Optimizer]",
+               gpu: Optional[str], latency_s: Optional[float], most: float, max_slowdown: Optional[float],
+               trial: Optional[Trial]) -> None:
+        plan = source if isinstance(source, Plan) else read_plan(source)
+        modules = dict(model.named_modules())
+        _check(plan, modules, optimizer)
+        guardian = program.find_program("hypermiled")
+        slowdown = plan.max_slowdown if max_slowdown is None else max_slowdown
+        execution = _core.Execution(
+            _core.Gpu(gpu),
+            [(segment.setting, segment.seconds) for segment in plan.segments],
+            plan.uniform,
+            plan.latency_s if latency_s is None else latency_s,
+            most,
+            None if trial is None else {**vars(trial), "max_slowdown": slowdown},
+            "" if guardian is None else str(guardian),
+        )
+        self._execution = execution
+        for number, segment in enumerate(plan.segments):
+            boundary = execution.boundary(number, of_module=segment.phase == "forward")
+            if segment.calls > 1:
+                boundary = _at_call(boundary, segment.call, segment.calls)
+            self._removers.append(_place(boundary, segment, modules, optimizer))
+
+    def _remove_hooks(self) -> None:
+        while self._removers:
+            self._removers.pop()()
+
+
+def _check(plan: Plan, modules: Mapping[str, Any], optimizer: Any) -> None:
+    for segment in plan.segments:
+        if segment.phase == "optimizer":
+            if optimizer is None:
+                raise ValueError("the plan changes clocks at the optimizer's step; give it as optimizer=")
+        elif segment.layer not in modules:
+            raise ValueError(f"the model has no module '{segment.layer}', where the plan for {plan.network} changes clocks; "
+                             "make the plan from hypermile.export_layers() of this model")
+
+
+def _at_call(boundary: Callable[..., None], call: int, calls: int) -> Callable[..., None]:
+    """For a module that is called several times an iteration."""
+    count = -1
+
+    def hook(*arguments: Any) -> None:
+        nonlocal count
+        count = (count + 1) % calls
+        if count == call:
+            boundary(*arguments)
+
+    return hook
+
+
+def _place(boundary: Callable[..., None], segment: Segment, modules: Mapping[str, Any],
+           optimizer: Any) -> Callable[[], None]:
+    """Puts the hook where the segment begins; returns what removes it."""
+    if segment.phase == "forward":
+        remover: Callable[[], None] = modules[segment.layer].register_forward_pre_hook(boundary).remove
+        return remover
+    if segment.phase == "backward":
+        return _before_backward(modules[segment.layer], boundary)
+    return _before_step(optimizer, boundary)
+
+
+def _before_backward(module: Any, boundary: Callable[..., None]) -> Callable[[], None]:
+    """When the gradient of its output is there. Not by a backward hook of the module: those wrap its tensors, and break
+    layers that change them in place."""
+
+    def watch_output(_module: Any, _inputs: Any, output: Any) -> None:
+        tensor = _first_tensor(output)
+        if tensor is not None and tensor.requires_grad:
+            tensor.register_hook(boundary)
+
+    remover: Callable[[], None] = module.register_forward_hook(watch_output).remove
+    return remover
+
+
+def _first_tensor(output: Any) -> Any:
+    if hasattr(output, "register_hook"):
+        return output
+    if isinstance(output, Mapping):
+        output = list(output.values())
+    if isinstance(output, (list, tuple)):
+        return next((found for found in map(_first_tensor, output) if found is not None), None)
+    return None
+
+
+def _before_step(optimizer: Any, boundary: Callable[..., None]) -> Callable[[], None]:
+    if hasattr(optimizer, "register_step_pre_hook"):  # PyTorch 2
+        remover: Callable[[], None] = optimizer.register_step_pre_hook(lambda *_: boundary()).remove
+        return remover
+    step = optimizer.step
+
+    def step_with_boundary(*arguments: Any, **named: Any) -> Any:
+        boundary()
+        return step(*arguments, **named)
+
+    step_with_boundary._with_counter = True  # type: ignore[attr-defined]  # learning rate schedules look for it
+    optimizer.step = step_with_boundary
+
+    def remove() -> None:
+        if optimizer.step is step_with_boundary:
+            optimizer.step = step
+
+    return remove

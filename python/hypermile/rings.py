@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder in which a job's processes leave their ticks, where `hypermile run` has not made one.
+
+It is named after the process that owns the job: this one, or the launcher of several ranks (torchrun), so that all ranks
+of a node come to the same folder without talking to each other. Removed when its owner's first rank ends; what a killed
+process leaves is removed by the next.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from . import _core
+
+VARIABLE = "HYPERMILE_RING_DIR"
+_PREFIX = "hypermile-job-"
+_ours: Optional[Path] = None
+
+
+@dataclass(frozen=True)
+class Rank:
+    """This process among the ranks of its node; 0 of 1 where it is alone."""
+
+    local: int = 0
+    count: int = 1
+
+    @staticmethod
+    def here(local: Optional[int] = None) -> "Rank":
+        """As torchrun and its kin say, or as the caller does."""
+        if local is not None:
+            return Rank(local, max(2, _number("LOCAL_WORLD_SIZE", 2)))
+        return Rank(_number("LOCAL_RANK", 0), _number("LOCAL_WORLD_SIZE", 1))
+
+    @property
+    def shared(self) -> bool:
+        return self.count > 1 or self.local > 0
+
+
+def _number(name: str, otherwise: int) -> int:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else otherwise
+
+
+def _started(pid: int) -> Optional[str]:
+    """When a process started, in the kernel's ticks; None where there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return text.rsplit(")", 1)[1].split()[19]
+
+
+def _base() -> Path:
+    for folder in (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"):
+        if folder and os.path.isdir(folder) and os.access(folder, os.W_OK):
+            return Path(folder)
+    raise OSError("neither $XDG_RUNTIME_DIR nor /dev/shm nor /tmp can be written to")
+
+
+def _remove_abandoned(base: Path) -> None:
+    for folder in base.glob(_PREFIX + "*"):
+        pid, _, started = folder.name[len(_PREFIX):].partition("-")
+        if pid.isdigit() and _started(int(pid)) != started and folder.stat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def folder_of(rank: Rank) -> Path:
+    """Made if need be. Raises OSError where it cannot be had, or is somebody else's."""
+    owner = os.getppid() if rank.shared else os.getpid()
+    base = _base()
+    _remove_abandoned(base)
+    folder = base / f"{_PREFIX}{owner}-{_started(owner)}"
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise OSError(f"{folder} is somebody else's") from None
+    return folder
+
+
+def listen(rank: Rank) -> Path:
+    """Ticks of this process, and of those it starts, go to the job's folder from now on."""
+    global _ours
+    if _ours is None:
+        _ours = folder_of(rank)
+        os.environ[VARIABLE] = str(_ours)
+        if rank.local == 0:
+            atexit.register(_forget, os.getpid())
+    _core.listen_again()
+    return _ours
+
+
+def told_by_launcher() -> Optional[str]:
+    """The folder of a `hypermile run` around this process, which watches it already."""
+    folder = os.environ.get(VARIABLE)
+    return folder if folder and (_ours is None or folder != str(_ours)) else None
+
+
+def _forget(maker: int) -> None:
+    # A forked child is not who made it.
+    if _ours is not None and os.getpid() == maker:
+        shutil.rmtree(_ours, ignore_errors=True)

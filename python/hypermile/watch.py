@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""optimize() and observe(): `hypermile attach` beside this process, for as long as a block or a function runs.
+
+The controller is a process of its own, so whatever becomes of it, training goes on; and whatever becomes of training
+(kill -9 too), the controller notices and gives the GPUs back. Nothing in here raises: `result.reason` says what was not
+to be had.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Sequence, Type, TypeVar, Union, overload
+
+from . import _core, program, rings
+from .results import Result, read_log
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+PathLike = Union[str, "os.PathLike[str]"]
+
+_INJECTION = "CUDA_INJECTION64_PATH"
+_SUMMARY_SECONDS = 30.0  # for the controller to give GPUs back, once asked to end
+
+
+class Watch:
+    """What optimize() and observe() return: a context manager, and a decorator of functions.
+
+    `result` is there when the block has ended; the result of a decorated function's last call is `function.result`.
+    """
+
+    def __init__(self, arguments: Sequence[str], log: Optional[PathLike], local_rank: Optional[int],
+                 device: Optional[int], quiet: bool) -> None:
+        self._arguments = list(arguments)
+        self._told_log = None if log is None else Path(log)
+        self._rank = local_rank
+        self._device = device
+        self._quiet = quiet
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
+        self._log_begins = 0
+        self.result = Result(reason="it has not ended yet")
+
+    def start(self) -> "Watch":
+        """As entering the block."""
+        try:
+            self.result = Result(reason=self._start() or "it has not ended yet")
+        except Exception as problem:  # training matters more than whatever this is
+            self.result = Result(reason=f"hypermile could not start: {problem}")
+        self._say()
+        return self
+
+    def stop(self) -> Result:
+        """As leaving the block: ends the controller, which gives the GPUs back, and reads what it has found."""
+        try:
+            if self._process is not None:
+                self.result = self._stop(self._process)
+                self._say()
+        except Exception as problem:
+            self.result = Result(reason=f"what hypermile found cannot be read: {problem}")
+        finally:
+            self._process = None
+            if self._folder is not None:
+                self._folder.cleanup()
+                self._folder = None
+        return self.result
+
+    @property
+    def running(self) -> bool:
+        """Whether a controller is beside this process now."""
+        return self._process is not None and self._process.poll() is None
+
+    def __enter__(self) -> "Watch":
+        return self.start()
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.stop()
+
+    def __call__(self, function: Function) -> Function:
+        @functools.wraps(function)
+        def watched(*arguments: Any, **named: Any) -> Any:
+            watch = Watch(self._arguments, self._told_log, self._rank, self._device, self._quiet)
+            with watch:
+                answer = function(*arguments, **named)
+            watched.result = watch.result  # type: ignore[attr-defined]
+            return answer
+
+        return watched  # type: ignore[return-value]
+
+    def _start(self) -> Optional[str]:
+        """Why there is no controller, if there is none."""
+        if rings.told_by_launcher():
+            return "hypermile watches this job already (HYPERMILE_RING_DIR is set); see there for what it finds"
+        rank = rings.Rank.here(self._rank)
+        found = program.find_program()
+        if found is None:
+            return "the program hypermile was not found; install it, or name it in HYPERMILE_BIN"
+        _carry_library()
+        folder = rings.listen(rank)
+        device = self._device if self._device is not None else _device_of(rank)
+        if device is not None:
+            _core.tell_device(device)
+        if rank.local != 0:
+            return "the first rank of this node watches the job; its result is there"
+        self._folder = tempfile.TemporaryDirectory(prefix="hypermile-")
+        log = self._log_file()
+        self._log_begins = log.stat().st_size if log.exists() else 0
+        command = [str(found), "attach", "--pid", str(os.getpid()), "--rings", str(folder), "--log", str(log), "--quiet",
+                   *self._arguments]
+        environment = {name: value for name, value in os.environ.items() if name not in (rings.VARIABLE, _INJECTION)}
+        with open(self._words_file(), "wb") as words:
+            # In a group of its own: Ctrl-C is the job's, and the controller ends when the job has.
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
+                                             env=environment, start_new_session=True)
+        return None
+
+    def _stop(self, process: "subprocess.Popen[bytes]") -> Result:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(_SUMMARY_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()  # its guardian or the daemon gives the GPUs back
+                process.wait()
+        words = Path(self._words_file()).read_text(encoding="utf-8", errors="replace").strip()
+        log = self._log_file()
+        if not log.exists():
+            return Result(reason=_last_line(words) or f"hypermile ended with {process.returncode} and no log")
+        return read_log(log, begin=self._log_begins, said=words)
+
+    def _log_file(self) -> Path:
+        assert self._folder is not None
+        return self._told_log or Path(self._folder.name) / "log.jsonl"
+
+    def _words_file(self) -> str:
+        assert self._folder is not None
+        return os.path.join(self._folder.name, "words")
+
+    def _say(self) -> None:
+        if not self._quiet and not self.running and self.result.reason:
+            print(f"hypermile: {self.result.reason}", file=sys.stderr)
+
+
+def _last_line(words: str) -> str:
+    return words.splitlines()[-1] if words else ""
+
+
+def _carry_library() -> None:
+    """Ticks are timed on the GPU where CUDA loads our library; it looks for one when it is first used."""
+    torch = sys.modules.get("torch")
+    used_already = torch is not None and torch.cuda.is_initialized()
+    library = program.find_injected_library()
+    if library is not None and not used_already:
+        os.environ.setdefault(_INJECTION, str(library))
+
+
+def _device_of(rank: rings.Rank) -> Optional[int]:
+    """Ranks that see the same GPUs take each its own, as all trainers do."""
+    visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    if not rank.shared:
+        return None
+    return 0 if len(visible) == 1 else rank.local
+
+
+def _percentage(value: float) -> str:
+    return f"{100 * value:g}%"
+
+
+@overload
+def optimize(function: Function) -> Function: ...
+
+
+@overload
+def optimize(function: None = None, *, max_slowdown: float = ..., policy: Optional[str] = ...,
+             objective: Optional[str] = ..., knobs: Optional[str] = ..., gpu: Optional[str] = ...,
+             iterations: Optional[int] = ..., cache: Optional[PathLike] = ..., log: Optional[PathLike] = ...,
+             local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...) -> Watch: ...
+
+
+def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05, policy: Optional[str] = None,
+             objective: Optional[str] = None, knobs: Optional[str] = None, gpu: Optional[str] = None,
+             iterations: Optional[int] = None, cache: Optional[PathLike] = None, log: Optional[PathLike] = None,
+             local_rank: Optional[int] = None, device: Optional[int] = None,
+             quiet: bool = True) -> Union[Watch, Function]:
+    """Least energy within a slowdown, while the block or function runs.
+
+    Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` keeps the event log there.
+    `local_rank` and `device` tell what torchrun's variables do not: which rank of this node this is, which CUDA device it
+    trains on. Not `quiet`: says on stderr why nothing could be done, and how it ended.
+    """
+    arguments = ["--max-slowdown", _percentage(max_slowdown)]
+    options = {"--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu, "--iterations": iterations,
+               "--cache": cache}
+    arguments += _given(options)
+    watch = Watch(arguments, log, local_rank, device, quiet)
+    return watch if function is None else watch(function)
+
+
+@overload
+def observe(function: Function) -> Function: ...
+
+
+@overload
+def observe(function: None = None, *, gpu: Optional[str] = ..., log: Optional[PathLike] = ...,
+            local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...) -> Watch: ...
+
+
+def observe(function: Optional[Function] = None, *, gpu: Optional[str] = None, log: Optional[PathLike] = None,
+            local_rank: Optional[int] = None, device: Optional[int] = None,
+            quiet: bool = True) -> Union[Watch, Function]:
+    """Time and energy of each iteration, while the block or function runs; nothing is changed on any GPU."""
+    watch = Watch(["--observe", *_given({"--gpu": gpu})], log, local_rank, device, quiet)
+    return watch if function is None else watch(function)
+
+
+def _given(options: "dict[str, Any]") -> List[str]:
+    return [word for name, value in options.items() if value is not None for word in (name, str(value))]

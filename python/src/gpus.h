@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "gpu/gpu.h"
+
+namespace hypermile {
+
+// A real card with the clock that its calls are timed by.
+struct PythonGpu {
+  std::unique_ptr<Clock> clock = make_real_clock();
+  std::unique_ptr<Gpu> gpu;  // last: it uses the clock
+};
+
+// `name` as for --gpu; without it the first GPU that CUDA shows this process.
+Result<std::shared_ptr<PythonGpu>> open_python_gpu(const std::optional<std::string>& name);
+
+// Throws what Python sees as a RuntimeError with the error's line.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().line());
+  return std::move(result).value();
+}
+
+// The class Gpu: who it is and what its sensors say.
+void bind_gpus(pybind11::module_& module);
+
+}  // namespace hypermile

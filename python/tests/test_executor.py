@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch model on the CPU carries out plans on a simulated GPU, which another job keeps busy so that its clocks show."""
+
+import json
+import signal
+import time
+
+import pytest
+from conftest import ROOT, answer
+from world import wait_for
+
+torch = pytest.importorskip("torch")
+
+# Layers that take as long on any machine, and leave it to the tests beside them most of the time.
+TRAINING = """
+    import json, os, sys, time
+    import torch
+    import hypermile
+    from hypermile.executor import Trial
+
+    torch.set_num_threads(1)
+
+    class Work(torch.nn.Module):
+        def __init__(self, seconds):
+            super().__init__()
+            self.linear, self.seconds = torch.nn.Linear(64, 64), seconds
+
+        def forward(self, x):
+            end = time.monotonic() + self.seconds
+            y = self.linear(x)
+            while time.monotonic() < end:
+                time.sleep(0.005)
+                y = self.linear(x)
+            return y
+
+    plan, seconds, trial = sys.argv[1], float(sys.argv[2]), json.loads(sys.argv[3])
+    model = torch.nn.Sequential(Work(0.3), torch.nn.ReLU(inplace=True), Work(0.3), Work(0.2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    passed = []
+    for index, name in ((0, "0"), (1, "2"), (2, "3")):
+        model.get_submodule(name).register_forward_pre_hook(lambda *_, i=index: passed.append((time.monotonic(), i)))
+    executor = hypermile.PlanExecutor(plan, model, optimizer, latency_s=0.02, trial=trial and Trial(**trial))
+    losses = []
+    with executor:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not (trial and executor.report.verdict):
+            optimizer.zero_grad()
+            loss = model(torch.ones(8, 64)).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            print("iteration", flush=True)
+        time.sleep(0.05)
+        report = executor.report
+    verdict = report.verdict
+    print(json.dumps({"passed": passed, "losses": losses, "report": {**vars(report), "verdict": verdict and vars(verdict)},
+                      "after": executor.report.state}))
+"""
+
+
+def plan(settings, layers=("0", "2", "3"), phases=("forward", "forward", "forward"), uniform="sm=1500MHz"):
+    return {
+        "network": "test", "switch_latency_s": 0.02, "max_slowdown": 0.05,
+        "layers": [{"name": layer, "phase": phase} for layer, phase in zip(layers, phases)],
+        "strategies": [{"name": "default", "setting": "default"}, {"name": "uniform", "setting": uniform}],
+        "segments": [{"first": i, "last": i, "setting": setting, "time_s": 0.01} for i, setting in enumerate(settings)],
+    }
+
+
+@pytest.fixture
+def train(machine):
+    load = machine.start(machine.job(600))
+    wait_for("the GPU is busy", lambda: machine.status()[0]["sm_mhz"] > 1500)
+
+    def start(document, seconds, trial=None, **variables):
+        with open(machine.path("plan.json"), "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return machine.train(TRAINING, machine.path("plan.json"), seconds, json.dumps(trial), **variables)
+
+    yield start
+    load.kill()
+
+
+@pytest.mark.alone
+def test_clocks_seen_by_another_client_follow_the_plan(train, machine, second_client):
+    clocks = [1500, 1200, 900]
+    job = train(plan([f"sm={clock}MHz" for clock in clocks]), 11)
+    seen = []
+    while job.poll() is None:
+        seen.append((time.monotonic(), second_client()))
+        time.sleep(0.005)
+    told = answer(job)
+
+    passed = told["passed"][9:]  # three iterations to learn
+    spans = [(begin, end, clocks[segment]) for (begin, segment), (end, _) in zip(passed, passed[1:])]
+    # Well inside of each segment: one switch in a hundred takes 60 ms on this card.
+    judged = [(at - begin, wanted, clock) for begin, end, wanted in spans for at, clock in seen
+              if begin + 0.08 < at < end - 0.08]
+    wrong = [each for each in judged if abs(each[1] - each[2]) > 15]
+    assert len(spans) > 20 and len(judged) > 100
+    assert len(wrong) < 0.1 * len(judged), (len(judged), wrong)
+    assert told["report"]["dropped"] == 0 and told["report"]["failed"] == 0
+    assert told["after"] == "over"
+    assert not machine.changed()
+    assert told["losses"][-1] < told["losses"][0]  # it trains
+
+
+def test_backward_and_optimizer_have_boundaries_too(train, machine):
+    document = plan(["sm=1500MHz", "sm=1200MHz", "sm=900MHz"], ("0", "2", "optimizer"), ("forward", "backward", "optimizer"))
+    told = answer(train(document, 3))
+    report = told["report"]
+    assert report["boundaries"] == 3 * report["iterations"]
+    assert abs(report["iterations"] - len(told["losses"])) <= 1
+    assert not machine.changed()
+
+
+def test_killed_in_the_middle_the_gpu_is_restored(train, machine):
+    job = train(plan(["sm=1500MHz", "sm=1200MHz", "sm=900MHz"]), 600)
+    machine.wait_until_changed()
+    for _ in range(3):
+        job.stdout.readline()
+    assert machine.changed()
+    job.send_signal(signal.SIGKILL)
+    machine.wait_until_restored(15)
+
+
+def test_a_plan_that_does_not_pay_is_dropped(train, machine):
+    # The job on the CPU does not get faster or slower, and the GPU's own job does not care for it: all arms draw the same
+    # when they ask for the same.
+    same = plan(["sm=1500MHz", "sm=1500MHz", "sm=1500MHz"])
+    job = train(same, 120, {"after_iterations": 2, "rounds": 1, "block_s": 1.5, "settle_s": 0.3})
+    told = answer(job)
+    assert told["report"]["verdict"]["kept"] == "uniform", told["report"]
+    assert told["report"]["verdict"]["uniform_energy"][0] < 0.9
+    assert "uniform is kept" in told["report"]["reason"]
+    assert not machine.changed()
+
+
+def test_what_does_not_fit_is_told_and_training_goes_on(train, machine):
+    told = answer(train(plan(["sm=1500MHz"], ("no.such.layer",), ("forward",)), 1))
+    assert told["report"]["state"] == "refused"
+    assert "no module 'no.such.layer'" in told["report"]["reason"]
+    assert len(told["losses"]) >= 1
+    told = answer(train(plan(["sm=1500MHz"]), 1.5, HYPERMILE_READ_ONLY="1"))
+    assert "HYPERMILE_READ_ONLY" in told["report"]["reason"]
+    assert len(told["losses"]) >= 1
+
+
+def test_the_daemon_grants_the_lease_where_one_serves(train, machine):
+    machine.daemon()
+    job = train(plan(["sm=1500MHz", "sm=1200MHz", "sm=900MHz"]), 3)
+    machine.wait_until_changed()
+    assert "hypermile.PlanExecutor" in machine.call("leases").stdout
+    assert answer(job)["report"]["requests"] > 5
+    assert not machine.changed()
+
+
+def test_a_module_called_twice_is_told_apart_by_its_calls():
+    import hypermile
+    from hypermile.executor import _at_call
+
+    document = plan(["sm=1500MHz", "sm=900MHz"], ("a", "a"), ("forward", "forward"))
+    segments = hypermile.read_plan(document).segments
+    assert [(s.call, s.calls) for s in segments] == [(0, 2), (1, 2)]
+    calls = []
+    hook = _at_call(calls.append, 1, 2)
+    for i in range(4):
+        hook(i)
+    assert calls == [1, 3]
+
+
+@pytest.mark.parametrize("broken", [{}, {"layers": [], "segments": [], "strategies": []},
+                                    {"layers": [], "segments": [{"first": 3}], "strategies": []}, {"layers": 3}])
+def test_a_broken_plan_is_one_clear_line(broken):
+    import hypermile
+
+    with pytest.raises(ValueError, match="no plan: .*hypermile plan"):
+        hypermile.read_plan(broken)
+
+
+def test_a_model_exported_planned_and_executed(machine, tmp_path):
+    """The whole way: export_layers, hypermile plan, PlanExecutor."""
+    told = answer(machine.train(ROOT / "python" / "examples" / "layer_plan.py", tmp_path))
+    assert told["segments"] >= 2
+    assert told["report"]["boundaries"] > 0
+    assert told["report"]["state"] in ("keeping", "learning", "trial")
+    assert not machine.changed()

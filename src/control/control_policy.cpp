@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a policy is told of a phase, and the Steps it asks for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "control/control_loop.h"
+#include "control/forecast_event.h"
+#include "gpu/setting_grid.h"
+#include "policy/policies.h"
+
+namespace hypermile {
+namespace {
+
+// Until a Boundary is told of and the policy has heard (ProgressDelays): iterations that pass
+// unmeasured after each change of Setting, beside those of settling.
+constexpr Seconds kTold = Seconds(1.5);
+// A job whose length nobody told is taken to last at least this long.
+constexpr Seconds kLeastJob = Seconds(600);
+// Less is left of the job than a search takes: nothing is gained any more.
+constexpr Seconds kTooShort = Seconds(45);
+
+// Iterations of level 0 in one that the user counts.
+double micro_batches(const ProcessProgress& process, std::uint32_t number) {
+  for (const PhaseProgress& phase : process.phases()) {
+    if (phase.phase != number) continue;
+    for (const PhaseProgress::Level& level : phase.levels) {
+      if (level.optimizer) return level.outer.inner;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+// The user's count is of the phase that most of the job is spent in; of others it says nothing.
+std::optional<double> Controller::Core::iterations_left(const Phase& phase) const {
+  if (!options_.job_iterations) return std::nullopt;
+  for (const auto& other : book_.phases()) {
+    if (other.get() != &phase && other->plan && phase.plan &&
+        other->iterations * other->plan->typical.value() >
+            phase.iterations * phase.plan->typical.value()) {
+      return std::nullopt;
+    }
+  }
+  const double all = *options_.job_iterations * micro_batches(*phase.process, phase.number);
+  return std::max(0.0, all - phase.iterations);
+}
+
+std::vector<Setting> Controller::Core::settings_for(const Setting& default_values) const {
+  if (!options_.settings.empty()) return options_.settings;
+  std::vector<Setting> common;
+  for (GpuWatch* gpu : applied_->gpus()) {
+    const Capabilities& card = gpu->gpu().capabilities();
+    std::vector<Setting> grid = setting_grid(card, default_values, options_.knobs);
+    if (gpu == applied_->gpus().front()) {
+      common = std::move(grid);
+    } else {
+      std::erase_if(common, [&](const Setting& one) { return std::ranges::count(grid, one) == 0; });
+    }
+  }
+  return common;
+}
+
+PolicyContext Controller::Core::context_of(const Phase& phase) const {
+  PolicyContext context;
+  context.settings = phase.settings;
+  context.objective = options_.objective;
+  context.job_iterations = iterations_left(phase);
+  context.least_job_iterations = kLeastJob / phase.plan->typical;
+  context.window_iterations = phase.plan->window_iterations;
+  context.settle_iterations = phase.plan->settle_iterations +
+                              std::ceil(kTold / phase.plan->typical) + phase.plan->pause_every / 2;
+  context.default_values = phase.watch.default_values();
+  context.default_values.power_limit =
+      applied_->gpus().front()->gpu().capabilities().default_power_limit;
+  context.seed = options_.seed;
+  return context;
+}
+
+Result<void> Controller::Core::make_policy(Phase& phase) {
+  if (const auto left = iterations_left(phase)) {
+    const Seconds remaining = *left * phase.plan->typical;
+    if (remaining < kTooShort) {
+      return Error{ErrorCode::kNotReady, fmt::format("only {:.0f} s of the job are left, too short "
+                                                     "to gain anything",
+                                                     remaining.value())};
+    }
+  }
+  Setting defaults = phase.watch.default_values();
+  defaults.power_limit = applied_->gpus().front()->gpu().capabilities().default_power_limit;
+  if (phase.settings.empty()) phase.settings = settings_for(defaults);
+  PhaseFacts facts{phase.process, phase.number, {}, phase.plan->typical};
+  for (const GpuWatch* gpu : applied_->gpus()) facts.gpus.push_back(gpu);
+  const PolicyContext context = context_of(phase);
+  ASSIGN_OR_RETURN(phase.policy, parts_.make_policy
+                                     ? parts_.make_policy(facts, context)
+                                     : hypermile::make_policy(options_.policy, context));
+  phase.control.policy = options_.policy;
+  phase.slack.reset();
+  std::vector<GpuUuid> gpus;
+  for (const GpuWatch* gpu : applied_->gpus()) gpus.push_back(gpu->identity().uuid);
+  if (options_.slack && gpus.size() > 1) phase.slack.emplace(context, std::move(gpus));
+  return {};
+}
+
+bool Controller::Core::take_next_step(Phase& phase) {
+  if (!phase.step) {
+    phase.step = phase.policy->next();
+    phase.retakes = 0;
+    phase.spoiled = false;
+    if (phase.step->setting >= phase.settings.size()) {
+      desk_->write(ErrorEvent{
+          std::nullopt,
+          Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
+                                                  phase.step->setting, phase.settings.size())}});
+      phase.step.reset();
+      return false;
+    }
+    write_decision(phase, *phase.step);
+  }
+  const Step& step = *phase.step;
+  const ControlState state = !step.exploring     ? ControlState::kHold
+                             : step.setting == 0 ? ControlState::kBaseline
+                                                 : ControlState::kSearch;
+  set_state(state, step.reason, {{"confidence", step.confidence}, {"iterations", step.iterations}});
+  return true;
+}
+
+void Controller::Core::write_decision(Phase& phase, const Step& step) {
+  const Setting& setting = phase.settings[step.setting];
+  if (!step.exploring) {
+    if (!phase.control.held && first_boundary_)
+      phase.control.settled_after = now_ - *first_boundary_;
+    phase.control.held = true;
+    phase.control.kept = setting;
+    phase.control.confidence = step.confidence;
+    phase.control.why_kept = step.reason;
+  } else {
+    ++phase.control.probes;
+  }
+  const bool same = phase.decided == setting && phase.explored == step.exploring;
+  phase.decided = setting;
+  phase.explored = step.exploring;
+  if (same) return;
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    desk_->write(Decision{gpu->identity().uuid,
+                          options_.policy,
+                          setting,
+                          step.reason,
+                          std::clamp(step.confidence, 0.0, 1.0),
+                          {{"exploring", step.exploring ? 1.0 : 0.0}}});
+  }
+  write_forecast(phase, step);
+}
+
+// Where a search begins, and where another Setting is held.
+void Controller::Core::write_forecast(Phase& phase, const Step& step) {
+  if (step.exploring && phase.forecast) return;
+  auto forecast = forecast_of(*phase.policy, phase.settings, options_.policy, step.exploring);
+  if (!forecast) return;
+  phase.forecast = true;
+  forecast->process = phase.process->pid();
+  forecast->phase = phase.number;
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    forecast->gpu = gpu->identity().uuid;
+    desk_->write(*forecast);
+  }
+}
+
+}  // namespace hypermile

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/pause_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "control/control_for_test.h"
+
+namespace hypermile {
+namespace {
+
+// Iterations of 10 ms.
+class PauseWatchTest : public ::testing::Test {
+ protected:
+  Pause iterate(int count, Seconds pause_before_last = {}) {
+    Pause pause = Pause::kNone;
+    for (int i = 0; i < count; ++i) {
+      time_ = time_ + milliseconds(10) + (i + 1 == count ? pause_before_last : Seconds(0));
+      iteration_ += 1;
+      pause = watch_.add({{.pattern = {}, .time = time_, .gpu_time = {}}, iteration_}, plan_);
+    }
+    return pause;
+  }
+
+  StepPlan plan_{milliseconds(10), 600, 10, 200};
+  PauseWatch watch_;
+  Instant time_;
+  double iteration_ = 0;
+};
+
+TEST_F(PauseWatchTest, KnowsAPauseThatComesAsPlanned) {
+  iterate(200, Seconds(0.5));
+
+  EXPECT_EQ(iterate(199), Pause::kNone);
+  EXPECT_EQ(iterate(1, Seconds(0.5)), Pause::kUsual);
+}
+
+TEST_F(PauseWatchTest, CallsAPauseOddThatComesOutOfTurn) {
+  iterate(200, Seconds(0.5));
+
+  EXPECT_EQ(iterate(900, Seconds(2)), Pause::kOdd);
+}
+
+TEST_F(PauseWatchTest, WithoutAPlanTellsBySeveralInAWindow) {
+  plan_.pause_every = 0;
+  iterate(200, Seconds(0.5));
+
+  EXPECT_EQ(iterate(150, Seconds(0.5)), Pause::kUsual);
+  EXPECT_EQ(iterate(250, Seconds(0.5)), Pause::kOdd);
+}
+
+TEST_F(PauseWatchTest, WhatWasNotWatchedIsNoPause) {
+  iterate(200, Seconds(0.5));
+  time_ = time_ + Seconds(3);
+
+  const Boundary after{.pattern = {}, .time = time_, .gpu_time = {}, .unseen = 300.0};
+  EXPECT_EQ(watch_.add({after, 201}, plan_), Pause::kNone);
+}
+
+// A job that evaluates for a second after every two seconds of training.
+class EvaluatingJobTest : public ControllerTest {
+ protected:
+  void train_in_rounds(double seconds) {
+    while ((clock_.now() - begin_).value() < seconds) {
+      const std::uint64_t until = job_->iterations() + 50;
+      while (job_->iterations() < until) {
+        train((clock_.now() - begin_).value() + 0.02);
+      }
+      pause((clock_.now() - begin_).value() + 1.2);
+    }
+  }
+};
+
+TEST_F(EvaluatingJobTest, WindowsHoldWholeRoundsOfTrainingAndEvaluation) {
+  begin();
+
+  train_in_rounds(300);
+  session_->finish();
+
+  std::vector<double> at_default;
+  for (const Event& event : events("window")) {
+    const Window& window = std::get<WindowEvent>(event.body).window;
+    if (!window.usable() || !window.setting.empty() || window.iterations < 120) continue;
+    at_default.push_back(window.time_per_iteration->value());
+  }
+  ASSERT_GE(at_default.size(), 2U);
+  const auto [least, most] = std::ranges::minmax(at_default);
+  EXPECT_LT(most / least, 1.03) << "an evaluation more or less is a tenth";
+  EXPECT_GT(least, 1.2 * 0.040) << "evaluations are part of what an iteration costs";
+}
+
+}  // namespace
+}  // namespace hypermile

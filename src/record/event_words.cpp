@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/event_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hypermile {
+namespace {
+
+using Words = std::optional<EventWords>;
+
+std::string because(const std::string& reason) {
+  return reason.empty() ? "" : ": " + reason;
+}
+
+bool flag(const std::map<std::string, double>& numbers, const char* name) {
+  const auto found = numbers.find(name);
+  return found != numbers.end() && found->second != 0;
+}
+
+// A state's name as people read it.
+std::string plain(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+std::string unit_of(const std::string& quantity) {
+  if (quantity == "power") return " W";
+  return quantity == "sm_clock" ? " MHz" : " s";
+}
+
+struct Teller {
+  Words operator()(const RunStart&) const { return {}; }
+  Words operator()(const SampleEvent&) const { return {}; }
+  Words operator()(const Forecast&) const { return {}; }
+
+  Words operator()(const WindowEvent& e) const {
+    if (e.window.aborted) {
+      return EventWords{"change", fmt::format("{} is plainly too slow: its Window was cut short",
+                                              to_string(e.window.setting))};
+    }
+    if (e.window.unusable.empty()) return {};
+    return EventWords{"problem", fmt::format("a Window at {} cannot be used: {}",
+                                             to_string(e.window.setting), e.window.unusable)};
+  }
+  Words operator()(const GpuEvent& e) const {
+    return EventWords{"job", fmt::format("the job uses {}", e.gpu.name)};
+  }
+  Words operator()(const ProcessEvent& e) const {
+    const std::string name =
+        e.name.empty() ? fmt::format("{}", e.process) : fmt::format("{} ({})", e.process, e.name);
+    return EventWords{"job",
+                      fmt::format("process {} is {}{}", name, plain(e.status), because(e.reason))};
+  }
+  Words operator()(const ProgressEvent& e) const {
+    if (e.state == "locked" && e.phase) {
+      return EventWords{"job", fmt::format("iterations are seen by {}, phase {}{}", e.source,
+                                           *e.phase, e.known_phase ? ", met before" : "")};
+    }
+    if (e.state == "ended") return {};
+    return EventWords{"job", e.state == "idle" ? "the job pauses" : "iterations are looked for"};
+  }
+  Words operator()(const Decision& e) const {
+    if (e.policy == "truth") return {};
+    const bool exploring = flag(e.numbers, "exploring");
+    const std::string what = e.setting.empty()
+                                 ? (exploring ? "measure the default" : "stay at the default")
+                                 : (exploring ? "try " : "keep ") + to_string(e.setting);
+    const std::string sure =
+        e.confidence && !e.setting.empty()
+            ? fmt::format(" ({:.0f} % sure that it keeps the bound)", 100 * *e.confidence)
+            : "";
+    return EventWords{"decision", what + because(e.reason) + sure};
+  }
+  Words operator()(const SettingChange& e) const {
+    if (e.accepted) return {};
+    return EventWords{"problem", fmt::format("{} was not accepted{}", to_string(e.requested),
+                                             because(e.problem))};
+  }
+  Words operator()(const StateChange& e) const {
+    const std::string from = e.previous.empty() ? "" : plain(e.previous) + " → ";
+    return EventWords{"state", from + plain(e.state) + because(e.reason)};
+  }
+  Words operator()(const Drift& e) const {
+    return EventWords{"change",
+                      fmt::format("{} changed for good, from {:.4g} to {:.4g}{}", plain(e.quantity),
+                                  e.before, e.after, unit_of(e.quantity))};
+  }
+  Words operator()(const Throttle& e) const {
+    if (e.reasons.bits == 0) return EventWords{"change", "throttling has ended"};
+    return EventWords{"change", "the card is held back: " + to_string(e.reasons)};
+  }
+  Words operator()(const ErrorEvent& e) const { return EventWords{"problem", e.error.line()}; }
+  Words operator()(const RunEnd& e) const {
+    return EventWords{"job", fmt::format("{}, exit code {}", e.reason, e.exit_code)};
+  }
+};
+
+}  // namespace
+
+std::optional<EventWords> words_of(const EventBody& body) {
+  return std::visit(Teller{}, body);
+}
+
+}  // namespace hypermile
