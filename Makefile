@@ -10,7 +10,7 @@ LAUNCHER := $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LA
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench check lint fuzz format sanitize evidence install clean
+.PHONY: help demo test build bench check lint fuzz format sanitize evidence install deb clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,12 @@ evidence: build ## remake every table of docs/evidence that needs no GPU
 
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install build --strip --prefix $(PREFIX)
+
+deb: ## build the Debian packages into build/packages
+	@$(PACKAGES) build deb
+	@$(call CONFIGURE,deb)
+	@cmake --build --preset deb -j $(JOBS)
+	@scripts/make-deb build/deb build/packages
 
 clean: ## remove build/
 	@rm -rf build

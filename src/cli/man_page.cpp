@@ -50,7 +50,7 @@ std::string option_text(const OptionSpec& spec) {
   return out;
 }
 
-std::string_view kEnd =
+constexpr std::string_view kEnd =
     ".SH EXIT STATUS\n"
     "0 on success, 2 on bad usage, 1 on any other failure, with one line that says what is wrong "
     "and what to do; of a command that ran a job, the job's own.\n";
