@@ -4,7 +4,7 @@
 multiples of an empty Python call: the thread's own time, the best of many short rounds, so that other work on the
 machine does not count.
 
-    PYTHONPATH=build/dev/python benchmarks/python_overhead.py [--json] [--check]
+    PYTHONPATH=build/python benchmarks/python_overhead.py [--json] [--check]
 
 step() is measured with somebody listening and without. A boundary is measured as a bare call, and as the time that a
 module's forward (and backward) takes longer with the hook; that needs PyTorch, and the NVML stand-in where there is no
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-ROUNDS = 30
+ROUNDS = 12
 
 
 def best_ns(call, count):
@@ -77,13 +77,13 @@ def measure_boundary(figures):
     plain = network()
     for phase in ("forward", "backward"):
         hooked = network()
-        with hypermile.PlanExecutor(plan(phase), hooked, trial=None) as executor:
+        with hypermile.PlanExecutor(plan(phase), hooked, trial=None, dry_run=True) as executor:
             assert executor.report.state != "refused", executor.report.reason
             if phase == "forward":
                 figures["boundary, bare call"] = best_ns(executor._execution.boundary(0), 20_000)
             work = {"forward": lambda model: model(data), "backward": lambda model: model(data).sum().backward()}[phase]
             times = {plain: [], hooked: []}
-            for _ in range(20):  # in turn, for the machine drifts
+            for _ in range(8):  # in turn, for the machine drifts
                 for model, seen in times.items():
                     seen.append(best_ns(lambda: work(model), 100))
         figures[f"boundary, {phase} of a module"] = (min(times[hooked]) - min(times[plain])) / 2  # it has two

@@ -73,11 +73,13 @@ class PlanExecutor:
 
     def __init__(self, plan: Source, model: "torch.nn.Module", optimizer: "Optional[torch.optim.Optimizer]" = None, *,
                  gpu: Optional[str] = None, latency_s: Optional[float] = None, max_switches_per_s: float = 20.0,
-                 max_slowdown: Optional[float] = None, trial: Optional[Trial] = Trial()) -> None:
+                 max_slowdown: Optional[float] = None, trial: Optional[Trial] = Trial(),
+                 dry_run: bool = False) -> None:
+        """`dry_run`: everything but telling the GPU; nobody is asked for a lease."""
         self._execution: Optional[_core.Execution] = None
         self._removers: List[Callable[[], None]] = []
         self._report = PlanReport("refused", "it has not been started")
-        self._start_with = (plan, model, optimizer, gpu, latency_s, max_switches_per_s, max_slowdown, trial)
+        self._start_with = (plan, model, optimizer, gpu, latency_s, max_switches_per_s, max_slowdown, trial, dry_run)
 
     def start(self) -> "PlanExecutor":
         """As entering the block."""
@@ -115,7 +117,7 @@ class PlanExecutor:
 
     def _start(self, source: Source, model: "torch.nn.Module", optimizer: "Optional[torch.optim.Optimizer]",
                gpu: Optional[str], latency_s: Optional[float], most: float, max_slowdown: Optional[float],
-               trial: Optional[Trial]) -> None:
+               trial: Optional[Trial], dry_run: bool) -> None:
         plan = source if isinstance(source, Plan) else read_plan(source)
         modules = dict(model.named_modules())
         _check(plan, modules, optimizer)
@@ -128,7 +130,7 @@ class PlanExecutor:
             plan.latency_s if latency_s is None else latency_s,
             most,
             None if trial is None else {**vars(trial), "max_slowdown": slowdown},
-            "" if guardian is None else str(guardian),
+            None if dry_run else "" if guardian is None else str(guardian),
         )
         self._execution = execution
         for number, segment in enumerate(plan.segments):

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "execute/plan_execution.h"
+#include "execute/silent_port.h"
 #include "gpus.h"
 #include "leases.h"
 
@@ -22,13 +23,19 @@ namespace py = pybind11;
 namespace hypermile {
 namespace {
 
+// `guardian` as for a Lease; nullopt: no GPU is told anything.
+std::unique_ptr<SettingPort> make_port(const std::optional<std::string>& guardian, Clock& clock) {
+  if (!guardian) return std::make_unique<SilentPort>();
+  return std::make_unique<LeasePort>(python_lease("hypermile.PlanExecutor", *guardian), clock);
+}
+
 class PythonExecution {
  public:
   PythonExecution(std::shared_ptr<PythonGpu> card, PlanExecutionOptions options,
-                  const std::string& guardian)
+                  const std::optional<std::string>& guardian)
       : card_(std::move(card)),
-        port_(python_lease("hypermile.PlanExecutor", guardian), *card_->clock),
-        execution_(std::move(options), port_, *card_->gpu, *card_->clock),
+        port_(make_port(guardian, *card_->clock)),
+        execution_(std::move(options), *port_, *card_->gpu, *card_->clock),
         thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
   void post(std::uint32_t number) { execution_.post(number, card_->clock->now()); }
@@ -49,7 +56,7 @@ class PythonExecution {
   }
 
   std::shared_ptr<PythonGpu> card_;
-  LeasePort port_;
+  std::unique_ptr<SettingPort> port_;
   PlanExecution execution_;
   std::jthread thread_;  // last: it uses everything above
 };
@@ -148,7 +155,8 @@ PlanTrialOptions trial_options(const py::dict& trial) {
 SharedExecution start(std::shared_ptr<PythonGpu> card,
                       const std::vector<std::pair<std::string, double>>& segments,
                       const std::string& uniform, double latency_s, double most_per_second,
-                      const std::optional<py::dict>& trial, const std::string& guardian) {
+                      const std::optional<py::dict>& trial,
+                      const std::optional<std::string>& guardian) {
   PlanExecutionOptions options;
   for (const auto& [setting, seconds] : segments) {
     options.segments.push_back({value_or_throw(parse_setting(setting)), Seconds(seconds)});
@@ -167,7 +175,7 @@ void bind_executions(py::module_& module) {
   py::class_<PythonExecution, SharedExecution>(module, "Execution")
       .def(py::init(&start), py::arg("gpu"), py::arg("segments"), py::arg("uniform"),
            py::arg("latency_s"), py::arg("most_per_second"), py::arg("trial") = py::none(),
-           py::arg("guardian") = "")
+           py::arg("guardian") = py::none(), "Without `guardian` no GPU is told anything.")
       .def("boundary", &make_boundary, py::arg("number"), py::arg("of_module") = false,
            "A function to call where segment `number` begins. `of_module`: it is given the module "
            "first, as hooks are, and does nothing while that evaluates.")

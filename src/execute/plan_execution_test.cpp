@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/direct_port.h"
+#include "execute/silent_port.h"
 #include "gpu/fake_gpu.h"
 
 namespace hypermile {
@@ -175,6 +176,18 @@ TEST_F(PlanExecutionTest, AFullQueueIsCountedAndNothingElse) {
 
   EXPECT_EQ(execution.report().dropped, 5000U - 4096U);
   EXPECT_EQ(execution.report().boundaries, 4096U);
+}
+
+TEST_F(PlanExecutionTest, WithASilentPortEverythingHappensAndNoGpuIsTold) {
+  SilentPort port;
+  PlanExecution execution(two_segments(), port, gpu_, clock_);
+
+  train(execution, 10);
+  execution.finish();
+
+  EXPECT_GE(execution.report().requests, 12U);
+  EXPECT_EQ(execution.report().failed, 0U);
+  EXPECT_TRUE(gpu_.told.empty());
 }
 
 TEST_F(PlanExecutionTest, ARefusalIsToldAndEndsIt) {

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python package takes from a training loop on a GPU, read-only: everything but the setters.
+
+A ResNet50 in bf16 is trained in turns (a b b a, many short ones): plain; with step(); with step() and a plan's hooks at
+forward, backward and optimizer, its executor dry (dry_run: it asks nobody and tells no GPU). Then layers are profiled at the
+default, from CUDA graphs with joules from the energy counter, and it is timed how long that takes a layer.
+
+    HYPERMILE_READ_ONLY=1 PYTHONPATH=python:… python3 python_hooks.py [SECONDS]     prints one JSON document
+"""
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+os.environ["HYPERMILE_READ_ONLY"] = "1"
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+BOUNDARIES = 16
+
+
+def plan_for(model):
+    """A boundary every so many layers, through forward and backward, and one at the optimizer."""
+    names = [name for name, module in model.named_modules() if not any(True for _ in module.children())]
+    chosen = names[:: max(1, len(names) // (BOUNDARIES // 2))]
+    layers = [{"name": name, "phase": "forward"} for name in chosen]
+    layers += [{"name": name, "phase": "backward"} for name in reversed(chosen)] + [{"name": "o", "phase": "optimizer"}]
+    clocks = ["sm=1500MHz", "sm=1200MHz"]
+    return {"network": "resnet50", "switch_latency_s": 0.02, "max_slowdown": 0.05, "layers": layers,
+            "strategies": [{"name": "uniform", "setting": clocks[0]}],
+            "segments": [{"first": i, "last": i, "setting": clocks[i % 2], "time_s": 0.005} for i in range(len(layers))]}
+
+
+def main():
+    import hypermile
+    import loops
+    import torch
+
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    model = loops.resnet().cuda().to(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+    x = torch.randn(64, 3, 224, 224, device="cuda").to(memory_format=torch.channels_last)
+    y = torch.randint(0, 1000, (64,), device="cuda")
+
+    def iterate(mark):
+        mark()
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+
+    def block(mark, length):
+        torch.cuda.synchronize()
+        begin, count = time.perf_counter(), 0
+        while time.perf_counter() - begin < length:
+            for _ in range(5):
+                iterate(mark)
+            count += 5
+            torch.cuda.synchronize()
+        return (time.perf_counter() - begin) / count
+
+    folder = tempfile.mkdtemp(dir="/dev/shm")
+    os.environ["HYPERMILE_RING_DIR"] = folder
+    hypermile._core.listen_again()
+    executor = hypermile.PlanExecutor(plan_for(model), model, optimizer, trial=None, dry_run=True)
+
+    def hooked(length):
+        with executor:
+            assert executor.report.state != "refused", executor.report.reason
+            return block(hypermile.step, length)
+
+    arms = {"plain": lambda s: block(lambda: None, s), "step": lambda s: block(hypermile.step, s), "hooks": hooked}
+    for arm in arms.values():
+        arm(2.0)
+    times = {name: [] for name in arms}
+    for turn in range(4):
+        for name in (list(arms) if turn % 2 == 0 else list(arms)[::-1]):
+            times[name].append(arms[name](seconds / 12))
+    plain = statistics.median(times["plain"])
+    begin = time.perf_counter()
+    costs = hypermile.profile_layers(model.float(), x, precision="bf16", seconds=0.5, name="resnet50")
+    spent = time.perf_counter() - begin
+    print(json.dumps({
+        "gpu": hypermile._core.Gpu().name, "torch": torch.__version__, "boundaries": 2 * (BOUNDARIES // 2) + 1,
+        "ms": {name: [1e3 * t for t in values] for name, values in times.items()},
+        "overhead_pct": {name: 100 * (statistics.median(values) / plain - 1) for name, values in times.items()},
+        "report": {name: value for name, value in vars(executor.report).items() if name != "verdict"},
+        "profiled_layers": len(costs), "seconds_a_layer": spent / max(1, len(costs)),
+        "with_joules": sum(cost.fwd_j is not None for cost in costs),
+        "forward_ms": sum(cost.fwd_us for cost in costs) / 1e3}))
+
+
+if __name__ == "__main__":
+    main()
