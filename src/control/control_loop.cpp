@@ -68,7 +68,8 @@ void Controller::Core::attend() {
   const bool calm = state_ == ControlState::kHold || state_ == ControlState::kLeftAlone ||
                     state_ == ControlState::kRefused || state_ == ControlState::kReleased;
   Attention attention;
-  attention.closely = !calm;
+  // Before any pattern was found there is nothing to attend to.
+  attention.closely = !calm && active_ != nullptr;
   if (state_ == ControlState::kHold && active_ != nullptr && active_->plan) {
     const StepPlan& plan = *active_->plan;
     attention.closely = ranks_.size() > 1 || plan.pause_every > 0;

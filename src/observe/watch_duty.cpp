@@ -16,13 +16,24 @@ void WatchDuty::watching_since(Instant time) {
   watching_ = time;
 }
 
+// A job that nobody understands must not pay for being watched either.
+std::optional<Instant> WatchDuty::look_now_and_then(Instant now, double share) {
+  if (!lost_since_) lost_since_ = now;
+  const Seconds seen = now - *watching_;
+  if (now - *lost_since_ < terms_.hopeless || seen < terms_.look) return std::nullopt;
+  return now + std::clamp(seen / share - seen, kShortest, terms_.longest);
+}
+
 std::optional<Instant> WatchDuty::step(Instant now, const View& view) {
   if (!watching_) watching_ = now;
   if (!view.certain) {
     certain_since_.reset();
     measured_.reset();
-    return std::nullopt;
+    const double cost = view.launches_per_second * terms_.per_launch.value();
+    if (cost <= 0 || terms_.bearable / cost > kWorthIt) return std::nullopt;
+    return look_now_and_then(now, terms_.bearable / cost);
   }
+  lost_since_.reset();
   if (!certain_since_) certain_since_ = now;
   const Seconds settle = view.known_phase ? terms_.settle_known : terms_.settle;
   if (now - *certain_since_ < settle) return std::nullopt;

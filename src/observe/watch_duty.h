@@ -3,8 +3,9 @@
 // When a process's launches need not be watched. Watching costs a launch about 0.6 µs, nearly all
 // of it CUPTI's: a loop that does nothing but launch would lose a percent or two for good. Once its
 // pattern is known, little of it need be seen: now and then a stretch long enough for a Window, and
-// in between glances, long enough to know whether the job still does what it did. Loops that launch
-// too seldom to feel it are watched all the time.
+// in between glances, long enough to know whether the job still does what it did. Where no pattern
+// shows for a minute, one is looked for now and then only. Loops that launch too seldom to feel it
+// are watched all the time.
 //
 // Pure arithmetic on what ProcessProgress tells it; no clock, no ring.
 #pragma once
@@ -23,6 +24,8 @@ struct DutyTerms {
   Seconds settle_known = Seconds(4);       // …where the phase was met before
   Seconds glance = milliseconds(100);      // at least, and an iteration
   double glances = 0.05;                   // share of the time that they may take
+  Seconds hopeless = Seconds(60);          // without a pattern, then a look…
+  Seconds look = Seconds(8);               // …so long at a time
   Seconds longest = Seconds(50);           // without seeing anything
 };
 
@@ -55,9 +58,12 @@ class WatchDuty {
   std::optional<Instant> step(Instant now, const View& view);
 
  private:
+  std::optional<Instant> look_now_and_then(Instant now, double share);
+
   DutyTerms terms_;
   std::optional<Instant> watching_;       // the present stretch
   std::optional<Instant> certain_since_;  // over dark stretches
+  std::optional<Instant> lost_since_;     // nothing was, likewise
   std::optional<Instant> measured_;       // end of the last stretch that was
   Seconds last_glance_ = terms_.glance;
 };

@@ -68,6 +68,17 @@ TEST_F(DutyTest, WatchesEverythingUntilThePatternHasSettled) {
   EXPECT_GT(dark_, Seconds(1));
 }
 
+TEST_F(DutyTest, LooksNowAndThenWhereNoPatternShowsForAMinute) {
+  view_.certain = false;
+
+  live(59);
+  EXPECT_EQ(dark_, Seconds(0));
+  live(241);
+  EXPECT_GT(dark_, Seconds(150));
+  EXPECT_LE(longest_, Seconds(50));
+  EXPECT_LT(dark_, Seconds(225)) << "it is looked for still";
+}
+
 TEST_F(DutyTest, WatchesEverythingWhileNothingIsCertain) {
   live(20);
   while (dark_until_) live(0.02);
