@@ -141,7 +141,7 @@ class ReadmeTest(unittest.TestCase):
     def test_each_kind_of_user_is_told_what_to_type(self):
         lines = [line for _, block in blocks() for line in block]
         for start in ("hypermile run -- python train.py", "hypermile run --observe -- python train.py",
-                      "hypermile attach --pid 4242", "hypermile evaluate", "hypermile learn", "hypermile plan",
+                      "hypermile attach --pid 4242", "hypermile sweep", "hypermile evaluate", "hypermile learn", "hypermile plan",
                       "systemctl enable --now hypermiled", "make demo"):
             self.assertTrue(any(line.startswith(start) for line in lines), start)
 
