@@ -136,9 +136,6 @@ Window WindowBuilder::close() const {
   window.sm_clock = sensors.sm_clock;
   window.memory_clock = sensors.memory_clock;
   window.throttled_share = sensors.throttled_share;
-  for (auto* error : {&window.time_error, &window.energy_error}) {
-    if (*error) *error = std::hypot(**error, sensors.wander);
-  }
   object(sensors_object(terms_.setting, sensors));
   if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object("the energy counter stands still");

@@ -158,23 +158,6 @@ TEST(WindowBuilder, RefusesThrottlingByHeatButNotAPowerCap) {
   EXPECT_FALSE(story.build().close().held_back);
 }
 
-TEST(WindowBuilder, IsLessSureOfACappedClockThatItSawMoveSeldom) {
-  Story still;
-  still.change_reading = [](SamplerReading& reading) {
-    reading.sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
-  };
-  Story moving = still;
-  moving.change_reading = [&, n = 0](SamplerReading& reading) mutable {
-    still.change_reading(reading);
-    if (++n % 20 < 10) reading.sample.sm_clock = Mhz(1395);
-  };
-
-  // Half of 15 MHz is 0.53 % of 1410 MHz.
-  EXPECT_NEAR(*still.build().close().time_error, 0.0053, 0.0001);
-  EXPECT_NEAR(*still.build().close().energy_error, 0.0053, 0.0002);
-  EXPECT_LT(*moving.build().close().time_error, 1e-4);
-}
-
 TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
   Story above;
   above.terms.setting.sm_clock = Mhz(1200);

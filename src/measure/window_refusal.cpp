@@ -22,10 +22,6 @@ constexpr double kPauseFactor = 8;  // against the median interval
 constexpr double kPauseShare = 0.05;
 constexpr std::size_t kFewPauses = 2;
 
-constexpr Mhz kClockStep = Mhz(15);  // of NVIDIA's SM clocks
-constexpr double kCapped = 0.05;     // of the Samples: from there on the power limit is at work
-constexpr int kOften = 4;            // moves of the clock that make up for one another
-
 constexpr std::string_view kNotReached = "clock not reached";
 
 class Mean {
@@ -71,20 +67,6 @@ std::string clock_object(const Setting& setting, const WindowSensors& sensors) {
   return {};
 }
 
-// Half a step is what lies between a Window on one of two clocks and the mean of both.
-double wander_of(std::span<const Sample> samples, const WindowSensors& sensors) {
-  if (!sensors.sm_clock || sensors.throttled_share < kCapped) return 0;
-  int moves = 0;
-  std::optional<Mhz> last;
-  for (const Sample& sample : samples) {
-    if (!sample.sm_clock) continue;
-    if (last && *last != *sample.sm_clock) ++moves;
-    last = sample.sm_clock;
-  }
-  if (moves >= kOften) return 0;
-  return 0.5 * (kClockStep / *sensors.sm_clock) / (1 + moves);
-}
-
 }  // namespace
 
 WindowSensors summarize(std::span<const Sample> samples) {
@@ -102,10 +84,8 @@ WindowSensors summarize(std::span<const Sample> samples) {
     }
     if (sample.gpu_utilization) idle.add(*sample.gpu_utilization < kHardlyUsed ? 1 : 0);
   }
-  WindowSensors sensors = {clock_of(sm), clock_of(memory), throttled.value().value_or(0),
-                           slowed.value().value_or(0), idle.value()};
-  sensors.wander = wander_of(samples, sensors);
-  return sensors;
+  return {clock_of(sm), clock_of(memory), throttled.value().value_or(0), slowed.value().value_or(0),
+          idle.value()};
 }
 
 std::string held_back(const WindowSensors& sensors) {

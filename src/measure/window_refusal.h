@@ -24,11 +24,6 @@ struct WindowSensors {
   // A power cap is not in it: it belongs to how a Setting works on this card.
   double slowed_share = 0;
   std::optional<double> idle_share;  // Samples in which the GPU had next to nothing to do
-  // A card at its power limit lets its clock wander between two steps, at times for longer than a
-  // Window lasts. One that saw the clock move seldom knows too little of the other step: by so
-  // much, relative, may its time and energy be off. 0 where the clock moved often or nothing capped
-  // it.
-  double wander = 0;
 };
 
 WindowSensors summarize(std::span<const Sample> samples);
