@@ -7,16 +7,25 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/csv.h"
 #include "cli/policy_results.h"
 #include "judge/tournament.h"
+#include "policy/policies.h"
+#include "predict/examples.h"
+#include "predict/model_file.h"
+#include "predict/model_predictor.h"
+#include "predict/ratio_prediction.h"
 #include "simulate/replayed_run.h"
 
 namespace hypermile {
 namespace {
+
+// Neither a model nor the judge's guess: what a policy does by itself.
+constexpr const char* kNoModel = "none";
 
 Error usage(std::string message, std::string remedy) {
   return Error{ErrorCode::kUsage, std::move(message), std::move(remedy)};
@@ -103,6 +112,51 @@ Result<std::vector<Curve>> load_curves(const EvaluateOptions& options, Evaluatio
   return curves;
 }
 
+// Features of the curves at their defaults, by which a model is asked.
+Result<std::map<JobKey, Features>> read_features(const EvaluateOptions& options) {
+  std::map<JobKey, Features> features;
+  for (const std::string& text : options.sweeps) {
+    ASSIGN_OR_RETURN(const SweepReference reference, parse_sweep_reference(text));
+    ASSIGN_OR_RETURN(const ExampleSet set, read_examples({reference.path}));
+    for (const Example& example : set.examples) features[example.key] = example.features;
+  }
+  return features;
+}
+
+// As replay(), with a model's word in place of the judge's guess.
+Result<ReplayJob> replay_with_model(const EvaluateOptions& options) {
+  std::shared_ptr<const Predictor> predictor;
+  std::map<JobKey, Features> features;
+  if (*options.model != kNoModel) {
+    ASSIGN_OR_RETURN(Model model, read_model(*options.model));
+    ASSIGN_OR_RETURN(features, read_features(options));
+    predictor = std::make_shared<const ModelPredictor>(std::move(model));
+  }
+  return ReplayJob([predictor, features = std::move(features)](
+                       const Curve& curve, std::string_view policy, std::size_t repeat,
+                       const Conditions& conditions) -> Result<RunResult> {
+    const std::uint64_t seed = replay_seed(curve, policy, repeat, conditions);
+    PolicyContext context = context_for(curve, conditions, seed);
+    context.predicted.reset();
+    if (const auto known = features.find(curve.key); known != features.end()) {
+      context.predict = make_ratio_prediction(predictor, curve.key.gpu, context, known->second);
+    }
+    ASSIGN_OR_RETURN(const auto made, make_policy(policy, context));
+    ASSIGN_OR_RETURN(RunResult result, replay(curve, *made, conditions, seed));
+    result.policy = policy;
+    result.repeat = repeat;
+    return result;
+  });
+}
+
+Result<ReplayJob> player(const EvaluateOptions& options) {
+  if (options.model && options.controller) {
+    return usage("--model and --controller do not go together", "leave one of them out");
+  }
+  if (options.model) return replay_with_model(options);
+  return options.controller ? ReplayJob(replay_controlled) : ReplayJob();
+}
+
 }  // namespace
 
 Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
@@ -110,10 +164,9 @@ Result<Evaluation> run_evaluate(const EvaluateOptions& options) {
   Evaluation evaluation;
   ASSIGN_OR_RETURN(const std::vector<Curve> curves, load_curves(options, evaluation));
   evaluation.curves = curves.size();
-  ASSIGN_OR_RETURN(
-      evaluation.runs,
-      hold_tournament(curves, options.policies, options.repeats, options.conditions,
-                      options.threads, options.controller ? replay_controlled : ReplayJob()));
+  ASSIGN_OR_RETURN(const ReplayJob play, player(options));
+  ASSIGN_OR_RETURN(evaluation.runs, hold_tournament(curves, options.policies, options.repeats,
+                                                    options.conditions, options.threads, play));
   evaluation.summary = summarise(evaluation.runs);
   return evaluation;
 }

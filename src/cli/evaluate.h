@@ -25,6 +25,8 @@ struct EvaluateOptions {
   // A CSV file with the columns set, gpu, workload and, where needed, phase and variant: only these
   // curves are judged. `set` is the name of the folder that holds the sweep.
   std::optional<std::string> curve_list;
+  // A model that policies may start from; it must not have been trained on these sweeps.
+  std::optional<std::string> model;
   bool controller = false;  // the whole Controller in virtual time, not the policy alone
   unsigned threads = 0;     // 0: one per core
 };

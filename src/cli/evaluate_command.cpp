@@ -25,6 +25,7 @@ Result<EvaluateOptions> read_options(const CommandArguments& arguments) {
   options.conditions.seed = static_cast<std::uint64_t>(values.integer("seed"));
   ASSIGN_OR_RETURN(options.knobs, read_knobs(values));
   options.controller = values.flag("controller");
+  if (values.given("model")) options.model = values.text("model");
   if (values.given("curves")) options.curve_list = values.text("curves");
   return options;
 }

@@ -34,6 +34,19 @@ class Evaluate : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(Evaluate, AModelTakesThePlaceOfTheJudgesGuess) {
+  EvaluateOptions without = options({"gpoeo"});
+  without.model = "none";
+  EXPECT_TRUE(run_evaluate(without).ok());
+
+  EvaluateOptions missing = options({"gpoeo"});
+  missing.model = (folder_ / "nothing.json").string();
+  EXPECT_NE(run_evaluate(missing).error().line().find("nothing.json"), std::string::npos);
+
+  without.controller = true;
+  EXPECT_EQ(run_evaluate(without).error().code, ErrorCode::kUsage);
+}
+
 TEST_F(Evaluate, TheDocumentHasEveryKeyOfTheContract) {
   const auto evaluation = run_evaluate(options({"default", "oracle"}));
 

@@ -129,7 +129,10 @@ constexpr OptionSpec kTable[] = {
      "end the job (SIGTERM) once everything is measured; without it it runs on at the default"},
     {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
      "gradient-boosted trees, a linear form of few features, or the mean of both"},
-    {"model", kText, "MODEL", "", "predict", "the model to ask, as learn has written it"},
+    {"model", kText, "MODEL", "", "predict evaluate run attach",
+     "the model to ask, as learn has written it; evaluate: one that has not seen these sweeps, for "
+     "policies to start from in place of the judge's guess, or 'none' for neither; run, attach: "
+     "models/predictor.json without it"},
     {"check", kText, "F.csv", "", "predict",
      "compare with what this sweep has measured, rows at 0.6 of the default SM clock or more"},
     {"time-noise", kFraction, "X", "1%", "evaluate",

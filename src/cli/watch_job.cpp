@@ -6,12 +6,16 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/data_file.h"
 #include "cli/run_gpus.h"
 #include "control/job_cache.h"
 #include "control/job_memory.h"
 #include "control/lease_port.h"
 #include "gpu/setting_grid.h"
 #include "observe/session.h"
+#include "predict/model_file.h"
+#include "predict/model_predictor.h"
+#include "predict/ratio_prediction.h"
 
 namespace hypermile {
 namespace {
@@ -46,6 +50,12 @@ std::optional<Expectation> expectation(const Session& session, const RunSummary&
   return expect_saving(context, window);
 }
 
+// Whose search begins where a model says. hypermile's own does no better with one
+// (docs/evidence/predictors.md).
+bool starts_from_prediction(const std::string& policy) {
+  return policy == "gpoeo";
+}
+
 class JobWatcher {
  public:
   JobWatcher(const JobToWatch& job, const ControlChoice& choice, ClockAccess access,
@@ -66,6 +76,7 @@ class JobWatcher {
     port.job = batch_job(job.environment);
     port_.emplace(std::move(port), context.clock, std::move(access.guardian));
     ControllerParts parts{.port = *port_};
+    if (starts_from_prediction(choice.controller.policy)) parts.predict = predictor();
     if (choice.sweep != nullptr) parts.make_policy = choice.sweep->maker();
     if (choice.cache) {
       open_cache(*choice.cache);
@@ -123,6 +134,21 @@ class JobWatcher {
     options.only_gpu = gpus_.only();
     options.also_watch = job_.gpus;
     return options;
+  }
+
+  // Empty, with a line that says why, where there is no model: the search begins without one.
+  std::function<PredictRatios(const PhaseFacts&, const PolicyContext&)> predictor() {
+    Result<std::string> path = choice_.model ? Result<std::string>(*choice_.model)
+                                             : find_data_file("models/predictor.json");
+    Result<Model> model = path ? read_model(*path) : Result<Model>(path.error());
+    if (!model) {
+      say(model.error().line() + "; the search begins without a prediction");
+      return {};
+    }
+    auto asked = std::make_shared<const ModelPredictor>(std::move(*model));
+    return [asked](const PhaseFacts& facts, const PolicyContext& context) {
+      return make_ratio_prediction(asked, facts.gpus.front()->identity().name, context);
+    };
   }
 
   void open_cache(const std::string& path) {

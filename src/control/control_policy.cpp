@@ -94,7 +94,8 @@ Result<void> Controller::Core::make_policy(Phase& phase) {
   if (phase.settings.empty()) phase.settings = settings_for(defaults);
   PhaseFacts facts{phase.process, phase.number, {}, phase.plan->typical};
   for (const GpuWatch* gpu : applied_->gpus()) facts.gpus.push_back(gpu);
-  const PolicyContext context = context_of(phase);
+  PolicyContext context = context_of(phase);
+  if (parts_.predict) context.predict = parts_.predict(facts, context);
   ASSIGN_OR_RETURN(phase.policy, parts_.make_policy
                                      ? parts_.make_policy(facts, context)
                                      : hypermile::make_policy(options_.policy, context));

@@ -56,6 +56,8 @@ struct ControllerParts {
   // more than the Controller (a judge the truth, a cache what an earlier run found).
   std::function<Result<std::unique_ptr<Policy>>(const PhaseFacts& facts, PolicyContext context)>
       make_policy = {};
+  // Who predicts other Settings for the policy of a phase; empty: nobody.
+  std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)> predict = {};
 };
 
 class Controller final : public JobFollower {

@@ -125,6 +125,12 @@ void score_job(const Curve& curve, const Objective& objective, double time_ratio
   }
 }
 
+std::uint64_t replay_seed(const Curve& curve, std::string_view policy, std::size_t repeat,
+                          const Conditions& conditions) {
+  const std::string stream = fmt::format("{}|{}|{}", to_string(curve.key), policy, repeat);
+  return derive_seed(conditions.seed, stream.c_str());
+}
+
 PolicyContext context_for(const Curve& curve, const Conditions& conditions, std::uint64_t seed) {
   PolicyContext context;
   for (const CurvePoint& point : curve.points) context.settings.push_back(point.setting);
@@ -175,8 +181,7 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
 
 Result<RunResult> replay(const Curve& curve, std::string_view policy, std::size_t repeat,
                          const Conditions& conditions) {
-  const std::string stream = fmt::format("{}|{}|{}", to_string(curve.key), policy, repeat);
-  const std::uint64_t seed = derive_seed(conditions.seed, stream.c_str());
+  const std::uint64_t seed = replay_seed(curve, policy, repeat, conditions);
   ASSIGN_OR_RETURN(const auto made, make_policy(policy, context_for(curve, conditions, seed)));
   ASSIGN_OR_RETURN(RunResult result, replay(curve, *made, conditions, seed));
   result.policy = policy;

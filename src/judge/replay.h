@@ -51,6 +51,10 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
 void score_job(const Curve& curve, const Objective& objective, double time_ratio,
                double power_ratio, std::size_t kept, RunResult& result);
 
+// Of one run: equal for equal curve, policy and repeat.
+std::uint64_t replay_seed(const Curve& curve, std::string_view policy, std::size_t repeat,
+                          const Conditions& conditions);
+
 // What a policy is told of this curve before the first window.
 PolicyContext context_for(const Curve& curve, const Conditions& conditions, std::uint64_t seed);
 

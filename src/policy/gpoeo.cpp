@@ -41,12 +41,26 @@ constexpr double kLowerMemory = 0.97;   // 9251 of 9501 MHz still counts as the 
 class Gpoeo : public SearchMethod {
  public:
   explicit Gpoeo(const PolicyContext& context)
-      : objective_(context.objective), grid_(make_grid(context, kClockFirst)) {
+      : objective_(context.objective),
+        grid_(make_grid(context, kClockFirst)),
+        predict_(context.predict) {
     const Ladder& main = grid_.main();
     predicted_ = main[nearest_rung(main, kFallbackHeight)].setting;
     if (context.predicted && grid_.memory_of(*context.predicted)) predicted_ = *context.predicted;
     start_ = predicted_;
     if (const auto bound = effective_bound(objective_)) limit_ = kLimitShare * *bound;
+  }
+
+  // As in the paper: features at the default tell where to begin.
+  void see_default(const Window& window) override {
+    if (!predict_) return;
+    const std::vector<PredictedRatio> ratios = predict_(window);
+    if (ratios.empty()) return;
+    const std::size_t best = predicted_best(ratios, objective_, *window.power);
+    // Where nothing promises to save, the search begins at the top of the knob.
+    if (best != 0 && !grid_.memory_of(best)) return;
+    const Ladder& main = grid_.main();
+    predicted_ = start_ = best != 0 ? best : main.front().setting;
   }
 
   std::optional<std::size_t> search(Trials& trials) const override {
@@ -129,6 +143,7 @@ class Gpoeo : public SearchMethod {
 
   Objective objective_;
   SettingGrid grid_;
+  PredictRatios predict_;
   std::optional<double> limit_;
   std::size_t predicted_ = 0;
   std::size_t start_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "policy/synthetic_job.h"
 
 namespace hypermile {
@@ -24,6 +26,28 @@ TEST(Gpoeo, StartsAtThePredictedSettingOrNear86Percent) {
   EXPECT_EQ(play("gpoeo", job).probes[1].setting, 13U);  // 1215 of 1410 MHz
 
   job.context.predicted = 20;
+  EXPECT_EQ(play("gpoeo", job).probes[1].setting, 20U);
+}
+
+TEST(Gpoeo, StartsWhereAModelSaysOnceTheDefaultIsMeasured) {
+  SyntheticJob job = clock_job(0.5);
+  job.context.predicted = 20;
+  bool asked = false;
+  job.context.predict = [&](const Window& baseline) {
+    asked = baseline.setting.empty();
+    // Half a point slower with each Setting, cheaper all the way: the tenth is the last within 5 %.
+    std::vector<PredictedRatio> ratios;
+    for (std::size_t i = 0; i < job.context.settings.size(); ++i) {
+      const auto n = static_cast<double>(i);
+      ratios.push_back({std::log1p(0.005 * n), 0.01, -0.01 * n, 0.01});
+    }
+    return ratios;
+  };
+
+  EXPECT_EQ(play("gpoeo", job).probes[1].setting, 10U);
+  EXPECT_TRUE(asked);
+
+  job.context.predict = [](const Window&) { return std::vector<PredictedRatio>(); };
   EXPECT_EQ(play("gpoeo", job).probes[1].setting, 20U);
 }
 

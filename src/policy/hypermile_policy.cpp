@@ -86,7 +86,8 @@ class HypermilePolicy : public Policy {
   std::optional<SliceSearch> search_;
   std::optional<double> rest_until_;  // windows at the default
   int looks_again_ = 0;
-  bool recalled_ = false;  // what was remembered is no longer believed
+  std::vector<PredictedRatio> predicted_;  // empty: nobody said anything
+  bool recalled_ = false;                  // what was remembered is no longer believed
 };
 
 Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
@@ -196,7 +197,9 @@ bool HypermilePolicy::open_next_slice() {
 void HypermilePolicy::open_slice(std::optional<Mhz> memory, bool recall) {
   Slice slice = make_slice(context_.settings, memory, found());
   ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
-  search_.emplace(context_, Posterior(std::move(slice), std::move(table)), job(), seen_, recall);
+  Posterior posterior(std::move(slice), std::move(table));
+  if (!predicted_.empty()) posterior.expect(predicted_);
+  search_.emplace(context_, std::move(posterior), job(), seen_, recall);
 }
 
 bool HypermilePolicy::look_again() {
@@ -265,6 +268,9 @@ void HypermilePolicy::take(const Window& window) {
     clock_sum_ += window.sm_clock->value();
     clock_count_ += 1;
   }
+  if (asked_.setting == 0 && context_.predict && predicted_.empty()) {
+    predicted_ = context_.predict(window);
+  }
   seen_.add(asked_.setting, at, windows, log_time, log_power);
 }
 
@@ -303,6 +309,7 @@ bool HypermilePolicy::is_impossible(double log_time, double windows) {
 
 void HypermilePolicy::start_over() {
   seen_ = Observations();
+  predicted_.clear();
   odd_in_a_row_ = 0;
   default_seen_cool_ = false;
   clock_sum_ = 0;

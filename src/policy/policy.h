@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,21 @@ struct Remembered {
   double power_ratio = 1;
 };
 
+// A predictor's word on one Setting, relative to the default: mean and standard deviation of ln.
+struct PredictedRatio {
+  double log_time = 0;
+  double time_sd = 0;
+  double log_energy = 0;
+  double energy_sd = 0;
+};
+// From a Window at the default: one for each of the context's Settings, the default's own among
+// them; empty where the predictor knows nothing of this job.
+using PredictRatios = std::function<std::vector<PredictedRatio>(const Window& baseline)>;
+
+// The Setting of least predicted score within the bound; the default where none is better.
+std::size_t predicted_best(std::span<const PredictedRatio> ratios, const Objective& objective,
+                           Watts default_power);
+
 // What is known before the first Window.
 struct PolicyContext {
   // [0] is the driver's default (empty). Only these are ever asked for. In a curve's order:
@@ -48,6 +64,8 @@ struct PolicyContext {
   Setting default_values;
   // A predictor's guess of the best Setting (an index), for policies that start from one.
   std::optional<std::size_t> predicted;
+  // Asked once the default is measured; where it answers, in place of `predicted`. Empty: nobody.
+  PredictRatios predict = {};
   // Says where to look first, never what to believe: the policy "hypermile" measures it before it
   // keeps it.
   std::optional<Remembered> remembered = {};

@@ -90,6 +90,29 @@ Posterior::Posterior(Slice slice, ParticleTable table)
   power_misfit_ = {kPowerMisfit, kReach, jitter, own};
 }
 
+// Errors of one prediction hang together along the knob, so their mean square counts as one; heavy
+// tails, because a predictor may be plainly wrong about a job.
+void Posterior::expect(std::span<const PredictedRatio> ratios) {
+  constexpr double kLowestAsked = 0.6;
+  constexpr double kLeastSd = 0.01;
+  constexpr double kTails = 3;
+  Eigen::ArrayXd squares = Eigen::ArrayXd::Zero(table_.log_time.rows());
+  double count = 0;
+  for (std::size_t i = 1; i < slice_.points.size(); ++i) {
+    const Candidate& point = slice_.points[i];
+    if (point.setting >= ratios.size() || point.ratio < kLowestAsked) continue;
+    const PredictedRatio& said = ratios[point.setting];
+    const auto column = static_cast<Eigen::Index>(i);
+    const Eigen::ArrayXd time = table_.log_time.col(column).cast<double>();
+    const Eigen::ArrayXd energy = time + table_.log_power.col(column).cast<double>();
+    squares += ((time - said.log_time) / std::max(said.time_sd, kLeastSd)).square();
+    squares += ((energy - said.log_energy) / std::max(said.energy_sd, kLeastSd)).square();
+    count += 2;
+  }
+  if (count == 0) return;
+  expected_ = -(kTails + 1) / 2 * (1 + squares / count / kTails).log();
+}
+
 SeenBlocks Posterior::sort_out(std::span<const Block> blocks) const {
   SeenBlocks seen;
   for (const Block& block : blocks) {
@@ -180,7 +203,9 @@ std::optional<std::vector<Belief>> Posterior::believe(std::span<const Block> blo
   time.weigh(at_seen(table_.log_time, seen));
   power.weigh(at_seen(table_.log_power, seen));
   Particles particles;
-  if (!particles.select(time.log_likelihood() + power.log_likelihood())) return std::nullopt;
+  Eigen::ArrayXd log_weight = time.log_likelihood() + power.log_likelihood();
+  if (expected_) log_weight += *expected_;
+  if (!particles.select(log_weight)) return std::nullopt;
   time.keep(particles.index);
   power.keep(particles.index);
   const std::size_t lowest_seen = *std::ranges::max_element(seen.points);

@@ -14,6 +14,7 @@
 #include "policy/objective.h"
 #include "policy/observations.h"
 #include "policy/particle_table.h"
+#include "policy/policy.h"
 #include "policy/slice.h"
 
 namespace hypermile {
@@ -42,6 +43,9 @@ class Posterior {
 
   const Slice& slice() const { return slice_; }
 
+  // What a predictor says of the policy's Settings weighs the particles before any Window does.
+  void expect(std::span<const PredictedRatio> ratios);
+
   // One belief per point; blocks of Settings outside the slice are passed over. nullopt where the
   // blocks hold nothing to decide on: no default among them, or numbers beyond reason. Clocks under
   // `lowest`, a ratio to the default's, are not asked about and count as unsafe unless seen.
@@ -59,6 +63,7 @@ class Posterior {
 
   Slice slice_;
   ParticleTable table_;
+  std::optional<Eigen::ArrayXd> expected_;  // ln weight of each particle by a predictor
   Axis axis_;
   Misfit time_misfit_;
   Misfit power_misfit_;

@@ -7,6 +7,8 @@ bool SearchMethod::changed(std::size_t, const Measured&) {
   return false;
 }
 
+void SearchMethod::see_default(const Window&) {}
+
 SearchPolicy::SearchPolicy(const PolicyContext& context, std::unique_ptr<SearchMethod> method)
     : settings_(context.settings.size()),
       window_iterations_(context.window_iterations),
@@ -45,6 +47,7 @@ void SearchPolicy::observe(const Window& window) {
   }
   bad_in_a_row_ = 0;
   if (!kept_) {
+    if (window.setting.empty()) method_->see_default(window);
     trials_.add(*good);
     advance();
   } else if (blind_spells_ < kBlindSpells && method_->changed(*kept_, *good)) {

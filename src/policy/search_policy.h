@@ -25,6 +25,9 @@ class SearchMethod {
   // function of the trials; ends after finitely many.
   virtual std::optional<std::size_t> search(Trials& trials) const = 0;
 
+  // A Window at the default, before the search goes on.
+  virtual void see_default(const Window& window);
+
   // A Window at the Setting kept. True: the job is no longer the one that was searched, so search
   // again from nothing.
   virtual bool changed(std::size_t kept, const Measured& window);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 
 #include "predict/jobs_for_test.h"
 #include "predict/model_predictor.h"
@@ -94,6 +96,18 @@ TEST(ModelFile, RefusesWhatIsNoModelOrIsDamaged) {
   EXPECT_FALSE(parse_model(no_scores, "m.json"));
   EXPECT_FALSE(read_model("/no/such/model.json"));
   EXPECT_FALSE(read_model("/"));
+}
+
+TEST(ModelFile, TheOneThatComesWithTheProgramCanBeReadAndIsSmall) {
+  const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+  if (source == nullptr) GTEST_SKIP() << "HYPERMILE_SOURCE_DIR is not set";
+  const std::string path = std::string(source) + "/models/predictor.json";
+
+  const Result<Model> model = read_model(path);
+
+  ASSERT_TRUE(model) << model.error().line();
+  EXPECT_GE(model->cards.size(), 10U);
+  EXPECT_LT(std::filesystem::file_size(path), 2U << 20U);
 }
 
 TEST(ModelFile, IsNotWrittenWhereItCannotBe) {

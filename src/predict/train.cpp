@@ -20,8 +20,10 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kDealingSeed = 20;
-// Bounds for a new card where the training knows one card only: nothing to measure them by.
+// Bounds for a new card where the training knows one card only: what its jobs show, and as much
+// again for what they cannot.
 constexpr double kNewCardFactor = 2;
+constexpr std::size_t kBlocks = 4;
 
 // Which part each example belongs to, by workload: names in a shuffled but fixed order, in turn.
 std::vector<std::size_t> deal(std::span<const Example> examples, std::size_t parts) {
@@ -167,30 +169,71 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
   model.by_workload = residuals.scores(scales.time_scale, scales.energy_scale);
 }
 
-// Each card once predicted from the others, by models of one member; doubts are the full model's.
-Result<void> calibrate_new_cards(std::span<const Example> examples, const TrainingOptions& options,
-                                 Model& model) {
-  Residuals residuals;
-  const auto& cards = model.cards;
-  ASSIGN_OR_RETURN(const Model without,
-                   fit_model(examples, options, cards.size(), 0, [&](std::size_t k, std::size_t i) {
-                     return examples[i].key.gpu != cards[k];
-                   }));
+// Workloads in the order of what they ask of memory, in blocks: one that is left out must be
+// extrapolated to, as a card that nobody has seen must.
+std::vector<std::size_t> deal_blocks(std::span<const Example> examples, std::size_t blocks) {
+  std::map<std::string, std::pair<double, double>> asked;  // sum, count
   for (const Example& example : examples) {
-    const auto settings = settings_of(example);
-    const auto k =
-        static_cast<std::size_t>(std::ranges::find(cards, example.key.gpu) - cards.begin());
-    auto raw = raw_estimates(model, example.features, settings);
-    const auto unseen = raw_estimates(without, example.features, settings, k);
+    auto& [sum, count] = asked[example.group];
+    sum += example.features.get(Feature::kDramActive)
+               .value_or(example.features.get(Feature::kPowerShare).value_or(0));
+    ++count;
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [group, mean] : asked) order.emplace_back(mean.first / mean.second, group);
+  std::ranges::sort(order);
+  std::map<std::string, std::size_t> block_of;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    block_of[order[i].second] = i * blocks / order.size();
+  }
+  std::vector<std::size_t> dealt;
+  for (const Example& example : examples) dealt.push_back(block_of.at(example.group));
+  return dealt;
+}
+
+// Each part once predicted from the others, by models of one member; doubts are the full model's.
+Result<Residuals> leave_parts_out(std::span<const Example> examples, const TrainingOptions& options,
+                                  const Model& model, const std::vector<std::size_t>& part,
+                                  std::size_t parts) {
+  Residuals residuals;
+  ASSIGN_OR_RETURN(const Model without,
+                   fit_model(examples, options, parts, 0,
+                             [&](std::size_t k, std::size_t i) { return part[i] != k; }));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const auto settings = settings_of(examples[i]);
+    auto raw = raw_estimates(model, examples[i].features, settings);
+    const auto unseen = raw_estimates(without, examples[i].features, settings, part[i]);
     for (std::size_t j = 0; j < raw.size(); ++j) {
       raw[j].time = unseen[j].time;
       raw[j].energy = unseen[j].energy;
     }
-    residuals.add(example, raw);
+    residuals.add(examples[i], raw);
   }
+  return residuals;
+}
+
+// With several cards each is left out once. With one, a block of its jobs stands for another card,
+// and bounds are wider by a factor beside.
+Result<void> calibrate_new_cards(std::span<const Example> examples, const TrainingOptions& options,
+                                 Model& model) {
+  const bool several = model.cards.size() > 1;
+  std::vector<std::size_t> part;
+  for (const Example& example : examples) {
+    part.push_back(static_cast<std::size_t>(std::ranges::find(model.cards, example.key.gpu) -
+                                            model.cards.begin()));
+  }
+  std::size_t parts = model.cards.size();
+  if (!several) {
+    parts = kBlocks;
+    part = deal_blocks(examples, parts);
+  }
+  ASSIGN_OR_RETURN(const Residuals residuals,
+                   leave_parts_out(examples, options, model, part, parts));
   Calibration& scales = model.calibration;
-  scales.new_card_time_scale = std::max(scales.time_scale, residuals.time_scale());
-  scales.new_card_energy_scale = std::max(scales.energy_scale, residuals.energy_scale());
+  const double factor = several ? 1 : kNewCardFactor;
+  scales.new_card_time_scale = factor * std::max(scales.time_scale, residuals.time_scale());
+  scales.new_card_energy_scale = factor * std::max(scales.energy_scale, residuals.energy_scale());
+  if (!several) return {};
   model.by_card = residuals.scores(scales.new_card_time_scale, scales.new_card_energy_scale);
   return {};
 }
@@ -217,7 +260,7 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   model.cards.assign(cards.begin(), cards.end());
   model.mean = mean_curve(examples);
   calibrate(examples, part, model);
-  if (options.leave_cards && cards.size() > 1) {
+  if (options.leave_cards && (cards.size() > 1 || groups.size() >= 2 * kBlocks)) {
     RETURN_IF_ERROR(calibrate_new_cards(examples, options, model));
   }
   return model;

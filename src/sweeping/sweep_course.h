@@ -85,7 +85,7 @@ class SweepCourse {
   std::optional<std::pair<const ProcessProgress*, std::uint32_t>> phase_;  // the one swept
   Seconds typical_;
   Seconds warmed_;
-  bool referenced_;  // a default was measured in this run
+  bool referenced_ = false;  // a default was measured in this run
   std::optional<Setting> settled_;
   std::shared_ptr<const Features> features_;  // collected, not yet in the journal
   Purpose purpose_ = Purpose::kNothing;

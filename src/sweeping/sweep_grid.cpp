@@ -113,7 +113,7 @@ std::vector<double> SweepGrid::pick(Knob knob, std::span<const Setting> offered)
     if (const auto value = setting.value(knob)) values.push_back(*value);
   }
   std::ranges::sort(values, std::greater<>());
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   if (values.empty() || axis->second.values.empty()) {
     return axis->second.count ? evenly(values, *axis->second.count) : values;
   }
@@ -123,7 +123,7 @@ std::vector<double> SweepGrid::pick(Knob knob, std::span<const Setting> offered)
         values, {}, [&](double value) { return std::abs(value - wanted); }));
   }
   std::ranges::sort(nearest, std::greater<>());
-  nearest.erase(std::ranges::unique(nearest).begin(), nearest.end());
+  nearest.erase(std::unique(nearest.begin(), nearest.end()), nearest.end());
   return nearest;
 }
 
