@@ -72,7 +72,7 @@ install: build ## install into PREFIX (default /usr/local)
 deb: ## build the Debian packages into build/packages
 	@$(PACKAGES) build deb
 	@$(call CONFIGURE,deb)
-	@cmake --build --preset deb -j $(JOBS)
+	@cmake --build --preset deb -j $(JOBS) --target hypermile hypermiled hypermile_inject hypermile_tick nvmlsim pages
 	@scripts/make-deb build/deb build/packages
 
 clean: ## remove build/

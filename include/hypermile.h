@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 /* ---- Ticks. Under `hypermile run` or `hypermile attach` they win over everything that hypermile
- * would find by itself; anywhere else a call costs a few nanoseconds and is only counted. They never
- * fail or wait. */
+ * would find by itself; anywhere else a call costs a few nanoseconds and is only counted. They
+ * never fail or wait. */
 
 /* An iteration begins here. Call it at the same place of every iteration. */
 void hypermile_tick(void);
@@ -44,9 +44,9 @@ int hypermile_listening(void);
  *   else
  *     printf("%s\n", cost.reason);
  *
- * Both calls read each GPU's energy counter through NVML, which takes about a millisecond; the first
- * window also loads NVML. GPUs work behind the program's back: synchronise before both calls, or
- * take windows so long that it does not matter. Windows may overlap. */
+ * Both calls read each GPU's energy counter through NVML, which takes 2 to 4 ms a GPU on an H200;
+ * the first window also loads NVML. GPUs work behind the program's back: synchronise before both
+ * calls, or take windows so long that it does not matter. Windows may overlap. */
 
 typedef struct hypermile_window hypermile_window;
 
@@ -61,8 +61,8 @@ typedef struct hypermile_measured {
 
 /* `gpus`: indices or UUIDs with commas between, as in CUDA_VISIBLE_DEVICES (indices as nvidia-smi
  * counts them). A null pointer: what that variable names, else the GPUs on which NVML sees this
- * process, else the first. Whatever is wrong is told at the window's end. A null pointer is returned
- * only where there is no memory, and may be given to hypermile_window_end. */
+ * process, else the first. Whatever is wrong is told at the window's end. A null pointer is
+ * returned only where there is no memory, and may be given to hypermile_window_end. */
 hypermile_window* hypermile_window_begin(const char* gpus);
 
 /* Fills `measured`, of which the caller knows `size` bytes (sizeof), and frees the window. 1 where

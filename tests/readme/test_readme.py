@@ -8,7 +8,6 @@ systemctl what starts the unit's program. `make …` lines must be targets; the 
 
 import concurrent.futures
 import glob
-import json
 import os
 import re
 import shutil
@@ -31,11 +30,26 @@ exit 1
 """
 
 
+# What a reader's trainer has: a loader, and a training step on the stand-in's GPU.
+TRAINER = """
+import atexit
+from simulated_gpu import SimulatedGpu
+gpu = SimulatedGpu()
+atexit.register(gpu.__exit__)
+loader = range(250)
+def train(batch):
+    gpu.work()
+"""
+
+
 def blocks():
     """The code blocks of the README that are typed: (line of the README, its lines)."""
     with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
         text = file.read()
-    for found in re.finditer(r"^```(sh)?\n(.*?)^```$", text, re.M | re.S):
+    for found in re.finditer(r"^```(sh|python)?\n(.*?)^```$", text, re.M | re.S):
+        if found[1] == "python":
+            yield text[:found.start()].count("\n") + 2, [found[2]]
+            continue
         lines = [line.split(" # ")[0].strip() for line in found[2].splitlines()]
         if found[1] or all(re.match(r"make \w+$", line) for line in lines):
             yield text[:found.start()].count("\n") + 2, [line for line in lines if line]
@@ -69,15 +83,23 @@ class Reader:
             **world.environment, "PATH": os.path.join(prefix, "bin") + ":" + os.environ["PATH"],
             "HYPERMILE_NVML": glob.glob(os.path.join(prefix, "lib*/**/libnvidia-ml.so.1"), recursive=True)[0],
             "LD_LIBRARY_PATH": os.path.dirname(library), "HYPERMILED_CONFIG": config,
+            "PYTHON_FOLDERS": f"{BUILD}/python:{SOURCE}/python/examples",
             "PKG_CONFIG_PATH": os.path.join(os.path.dirname(library), "pkgconfig")}
 
     def type(self, line):
         """Exit status, and everything that was said."""
+        if line.startswith("import "):
+            return self.run_python(line)
         if "4242" in line:
             line = line.replace("4242", str(self.running_job()))
         done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200)
         return done.returncode, done.stdout
+
+    def run_python(self, program):
+        with open(os.path.join(self.folder, "readme.py"), "w", encoding="utf-8") as file:
+            file.write(TRAINER + program)
+        return self.type("PYTHONPATH=$PYTHON_FOLDERS python readme.py")
 
     def running_job(self):
         """A job that carries our library because somebody started it so."""
@@ -105,7 +127,8 @@ class ReadmeTest(unittest.TestCase):
             file.write(SYSTEMCTL)
         os.chmod(os.path.join(folder, "systemctl"), 0o755)
         os.symlink(sys.executable, os.path.join(folder, "python"))
-        cls.targets = set(re.findall(r"^(\w+):.*##", open(os.path.join(SOURCE, "Makefile"), encoding="utf-8").read(), re.M))
+        with open(os.path.join(SOURCE, "Makefile"), encoding="utf-8") as file:
+            cls.targets = set(re.findall(r"^(\w+):.*##", file.read(), re.M))
 
     def run_block(self, lines):
         said = {}
@@ -137,11 +160,14 @@ class ReadmeTest(unittest.TestCase):
         self.assertRegex(said["hypermile attach --pid 4242"][1], r"process \d+ \(\w+\) watched for")
         self.assertRegex(said["hypermile run -- ./train"][1], r"(?s)epoch 1: 40 iterations.*from ticks")
         self.assertIn("true best", said["hypermile demo"][1])
+        program = next(line for line in said if line.startswith("import hypermile"))
+        self.assertRegex(said[program][1], r"iteration")
 
     def test_each_kind_of_user_is_told_what_to_type(self):
         lines = [line for _, block in blocks() for line in block]
         for start in ("hypermile run -- python train.py", "hypermile run --observe -- python train.py",
-                      "hypermile attach --pid 4242", "hypermile sweep", "hypermile evaluate", "hypermile learn", "hypermile plan",
+                      "hypermile attach --pid 4242", "import hypermile", "hypermile sweep", "hypermile evaluate",
+                      "hypermile learn", "hypermile plan",
                       "systemctl enable --now hypermiled", "make demo"):
             self.assertTrue(any(line.startswith(start) for line in lines), start)
 
