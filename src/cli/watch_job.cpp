@@ -142,7 +142,7 @@ class JobWatcher {
                                              : find_data_file("models/predictor.json");
     Result<Model> model = path ? read_model(*path) : Result<Model>(path.error());
     if (!model) {
-      say(model.error().line() + "; the search begins without a prediction");
+      report_.say(model.error().line() + "; the search begins without a prediction");
       return {};
     }
     auto asked = std::make_shared<const ModelPredictor>(std::move(*model));
