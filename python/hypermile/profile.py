@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _BATCH_SECONDS = 0.02  # calls between two looks at the clock
 _WARM_UP_CALLS = 3
+_CHANGES = 4  # of the energy counter, at least,
+_PATIENCE = 5  # within so many times the seconds asked for
 _SETTLE_SECONDS = 1.0  # after a change of Setting
 
 
@@ -207,7 +209,10 @@ def _repeat(call: Callable[[], Any], device: Any, seconds: float,
     times: List[float] = []
     energies: List[Tuple[Optional[float], Optional[float]]] = []
     end = time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:
+    latest = time.perf_counter() + _PATIENCE * seconds
+    # A counter that has not moved often enough is waited for.
+    while (not times or time.perf_counter() < end or
+           (card is not None and len(_changes(energies)) < _CHANGES and time.perf_counter() < latest)):
         begin = time.perf_counter()
         for _ in range(calls):
             run()
@@ -247,8 +252,8 @@ def _runner(call: Callable[[], Any], device: Any) -> Tuple[Callable[[], Any], Ca
         return call, wait
 
 
-def _power(readings: "List[Tuple[Optional[float], Optional[float]]]") -> Optional[float]:
-    """Watts from the first change of the counter to the last: between changes its value is old. None with fewer."""
+def _changes(readings: "List[Tuple[Optional[float], Optional[float]]]") -> List[Tuple[float, float]]:
+    """When the counter was first seen at each of its values but the first: in between, what it shows is old."""
     changes: List[Tuple[float, float]] = []
     last: Optional[float] = None
     for at, energy in readings:
@@ -257,6 +262,12 @@ def _power(readings: "List[Tuple[Optional[float], Optional[float]]]") -> Optiona
         if last is not None and energy != last:
             changes.append((at, energy))
         last = energy
+    return changes
+
+
+def _power(readings: "List[Tuple[Optional[float], Optional[float]]]") -> Optional[float]:
+    """Watts from the first change of the counter to the last; None with fewer than two."""
+    changes = _changes(readings)
     if len(changes) < 2 or changes[-1][0] <= changes[0][0]:
         return None
     return (changes[-1][1] - changes[0][1]) / (changes[-1][0] - changes[0][0])

@@ -23,9 +23,8 @@ def find_program(name: str = "hypermile") -> Optional[Path]:
     """`hypermile` or `hypermiled`; None where there is none. HYPERMILE_BIN names the first, or the folder of both."""
     told = os.environ.get("HYPERMILE_BIN")
     if told:
-        path = Path(told) / name if os.path.isdir(told) else Path(told).with_name(name)
-        if name == "hypermile" and not os.path.isdir(told):
-            path = Path(told)
+        named = Path(told)
+        path = named / name if named.is_dir() else named if name == "hypermile" else named.with_name(name)
         return path if _is_program(path) else None
     for folder in _folders():
         if _is_program(folder / name):

@@ -9,6 +9,7 @@ process leaves is removed by the next.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import stat
@@ -21,6 +22,7 @@ from . import _core
 VARIABLE = "HYPERMILE_RING_DIR"
 _PREFIX = "hypermile-job-"
 _ours: Optional[Path] = None
+_listener = 0  # the process that came to listen; a forked child is another
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,9 @@ def _base() -> Path:
 def _remove_abandoned(base: Path) -> None:
     for folder in base.glob(_PREFIX + "*"):
         pid, _, started = folder.name[len(_PREFIX):].partition("-")
-        if pid.isdigit() and _started(int(pid)) != started and folder.stat().st_uid == os.geteuid():
-            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another rank was quicker
+            if pid.isdigit() and _started(int(pid)) != started and folder.stat().st_uid == os.geteuid():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def folder_of(rank: Rank) -> Path:
@@ -87,23 +90,23 @@ def folder_of(rank: Rank) -> Path:
 
 def listen(rank: Rank) -> Path:
     """Ticks of this process, and of those it starts, go to the job's folder from now on."""
-    global _ours
+    global _ours, _listener
     if _ours is None:
         _ours = folder_of(rank)
+        _listener = os.getpid()
         os.environ[VARIABLE] = str(_ours)
         if rank.local == 0:
-            atexit.register(_forget, os.getpid())
+            atexit.register(_forget)
     _core.listen_again()
     return _ours
 
 
 def told_by_launcher() -> Optional[str]:
-    """The folder of a `hypermile run` around this process, which watches it already."""
+    """The folder of a `hypermile run` around this process, or of a parent that is watched: so is this process already."""
     folder = os.environ.get(VARIABLE)
-    return folder if folder and (_ours is None or folder != str(_ours)) else None
+    return folder if folder and (folder != str(_ours) or os.getpid() != _listener) else None
 
 
-def _forget(maker: int) -> None:
-    # A forked child is not who made it.
-    if _ours is not None and os.getpid() == maker:
+def _forget() -> None:
+    if _ours is not None and os.getpid() == _listener:
         shutil.rmtree(_ours, ignore_errors=True)

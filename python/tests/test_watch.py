@@ -163,6 +163,25 @@ def test_ranks_of_one_node_are_one_job(two_gpus):
     assert len(processes) == 2
 
 
+def test_a_child_of_a_watched_process_belongs_to_its_job(machine):
+    script = """
+        import hypermile, json, os, time
+        with hypermile.observe(log=__import__("sys").argv[1]) as run:
+            hypermile.step()
+            child = os.fork()
+            with hypermile.observe() as inner:
+                for _ in range(60):
+                    hypermile.step()
+                    time.sleep(0.02)
+            if child == 0:
+                assert "already" in inner.result.reason
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        print(json.dumps(len({e["process"] for e in run.result.events if e["type"] == "process"})))
+    """
+    assert answer(machine.train(script, machine.path("log.jsonl"))) == 2
+
+
 def test_what_a_killed_job_left_is_removed_by_the_next(machine):
     script = """
         import json, os, sys
