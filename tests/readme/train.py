@@ -4,5 +4,5 @@
 import os
 import subprocess
 
-subprocess.run(["hypermile", "simulate", "--realtime", "--seconds", os.environ.get("TRAIN_SECONDS", "10s"), "--workload", "dcgan"],
+subprocess.run(["hypermile", "simulate", "--realtime", "--seconds", os.environ.get("TRAIN_SECONDS", "8s"), "--workload", "dcgan"],
                check=True)
