@@ -40,11 +40,17 @@ std::string text_of(const JobOutcome& outcome) {
 
 }  // namespace
 
-Result<void> JobReport::open_log(std::vector<std::string> typed) {
-  if (!options_.given("log")) return {};
-  ASSIGN_OR_RETURN(auto sink, open_log_file(options_.text("log")));
+Result<void> JobReport::open_log(std::vector<std::string> typed, const ControlChoice& choice) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> path, page_.prepare());
+  if (!path) return {};
+  ASSIGN_OR_RETURN(auto sink, open_log_file(*path));
   log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
-  append(describe_run(context_.clock, std::move(typed), {}));
+  RunStart start = describe_run(context_.clock, std::move(typed), {});
+  if (!choice.observe) {
+    start.environment["policy"] = choice.controller.policy;
+    start.environment.merge(describe(choice.controller.objective));
+  }
+  append(std::move(start));
   return {};
 }
 
@@ -73,6 +79,7 @@ void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
   if (!options_.flag("json") && !options_.flag("quiet")) {
     context_.err << text_of(outcome) << std::flush;
   }
+  page_.finish();
 }
 
 }  // namespace hypermile

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/control_options.h"
+#include "cli/run_page.h"
 #include "record/event_log.h"
 
 namespace hypermile {
@@ -19,10 +21,15 @@ class JobReport {
  public:
   // Both must outlive it.
   JobReport(const OptionValues& options, CommandContext& context)
-      : options_(options), context_(context) {}
+      : options_(options),
+        context_(context),
+        page_(options, [this](const std::string& line) { say(line); }) {}
 
-  // Begins the event log that --log names, if it does. `typed` is the command line.
-  Result<void> open_log(std::vector<std::string> typed);
+  // Begins the event log that --log names, or that a report or page is made from. `typed` is the
+  // command line, `choice` what is wanted of the run.
+  Result<void> open_log(std::vector<std::string> typed, const ControlChoice& choice);
+  // The job runs: from here on the page that --serve asks for can be seen.
+  void show_page() { page_.start(); }
   EventLog* log() { return log_.get(); }  // may be null
 
   void say(const std::string& line);
@@ -35,6 +42,7 @@ class JobReport {
   const OptionValues& options_;
   CommandContext& context_;
   std::unique_ptr<EventLog> log_;
+  RunPage page_;
 };
 
 }  // namespace hypermile

@@ -16,7 +16,8 @@ using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
-     "doctor monitor run attach detect demo evaluate learn predict simulate plan leases reset",
+     "doctor monitor run attach detect demo evaluate learn predict simulate plan leases reset "
+     "report serve",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor run attach simulate plan reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
@@ -72,6 +73,15 @@ constexpr OptionSpec kTable[] = {
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach demo simulate",
      "append what happens to this event log"},
+    {"report", kText, "F.html", "", "run attach demo",
+     "write a report of the run to this page: one file, offline", false},
+    {"serve", kAddress, "[ADDR:PORT]", "", "run attach",
+     "show the run on a page while it lasts, and tell /metrics; 127.0.0.1:9487 without an address",
+     false},
+    {"listen", kText, "ADDR:PORT", kUsualAddress, "serve",
+     "where to serve; port 0 is any free one; beyond this machine only with --token-file"},
+    {"token-file", kText, "F", "", "serve run attach",
+     "a file of mode 600 whose first line whoever asks must show"},
     {"seed", kInteger, "N", "1", "monitor demo evaluate learn simulate", "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
      "policies to judge, or 'all'; the one to follow (run, attach)"},
@@ -107,7 +117,10 @@ constexpr OptionSpec kTable[] = {
      "length of the job; without it simulate takes the workload's own, and run and attach guess"},
     {"effects", kNumber, "X", "1", "simulate",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
-    {"out", kText, "MODEL", "", "learn", "write the trained model to this file"},
+    {"out", kText, "F", "", "learn report",
+     "write the trained model (learn) or the page (report) to this file; without it a report "
+     "stands "
+     "beside its log"},
     {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
      "gradient-boosted trees, a linear form of few features, or the mean of both"},
     {"model", kText, "MODEL", "", "predict", "the model to ask, as learn has written it"},
@@ -149,6 +162,7 @@ Result<void> check(OptionKind kind, std::string_view text) {
     case kFlag:
       if (text == "true" || text == "false") return {};
       return Error{ErrorCode::kUsage, fmt::format("expected true or false, got '{}'", text)};
+    case kAddress:
     case kText:
     case kList:
       if (!text.empty()) return {};

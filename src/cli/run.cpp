@@ -44,7 +44,7 @@ class Run {
       return print_dry_run({command_, user ? user->name : ""}, choice, options_, job.environment,
                            context_);
     }
-    RETURN_IF_ERROR(report_.open_log(typed()));
+    RETURN_IF_ERROR(report_.open_log(typed(), choice));
     std::optional<RingFolder> folder = prepare(user, job.environment);
     ClockAccess access;
     if (folder && !choice.observe) access = open_clock_access(somebody_can_answer());
@@ -80,6 +80,7 @@ class Run {
       return started.error();
     }
     JobWatch watch(*started, signals);
+    report_.show_page();
     JobOutcome outcome;
     if (folder) {
       const JobToWatch watched{*folder, job.environment, watch.ended(), "hypermile run"};
@@ -137,6 +138,8 @@ const Command kRunCommand = {
     "",
     "  hypermile run -- python train.py                 at most 5 % slower; a summary at the end\n"
     "  hypermile run --max-slowdown 2% --log run.jsonl -- python train.py\n"
+    "  hypermile run --report run.html -- python train.py     a page with plots at the end\n"
+    "  hypermile run --serve -- python train.py         watch it at http://127.0.0.1:9487/\n"
     "  hypermile run --dry-run -- python train.py       what would be done, with which rights\n"
     "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"

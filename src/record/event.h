@@ -79,7 +79,8 @@ struct Decision {
   std::map<std::string, double> numbers;  // what the reason rests on
 };
 
-// What the policy expected of the Settings it chooses from when it decided, relative to the default.
+// What the policy expected of the Settings it chooses from when it decided, relative to the
+// default.
 struct ForecastPoint {
   Setting setting;
   double slowdown = 0;  // 0.03: 3 % slower
@@ -141,9 +142,9 @@ struct RunEnd {
   std::map<std::string, double> totals;  // joules, seconds, iterations, …
 };
 
-using EventBody =
-    std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent, ProgressEvent,
-                 Decision, Forecast, SettingChange, StateChange, Drift, Throttle, ErrorEvent, RunEnd>;
+using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
+                               ProgressEvent, Decision, Forecast, SettingChange, StateChange, Drift,
+                               Throttle, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

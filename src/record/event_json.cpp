@@ -323,14 +323,13 @@ struct TypeReader {
   EventBody (*read)(const json&);
 };
 constexpr TypeReader kReaders[] = {
-    {"run_start", read_as<RunStart>},   {"gpu", read_as<GpuEvent>},
-    {"sample", read_as<SampleEvent>},   {"window", read_as<WindowEvent>},
-    {"process", read_as<ProcessEvent>}, {"progress", read_as<ProgressEvent>},
-    {"decision", read_as<Decision>},    {"forecast", read_as<Forecast>},
-    {"setting", read_as<SettingChange>},
-    {"state", read_as<StateChange>},    {"drift", read_as<Drift>},
-    {"throttle", read_as<Throttle>},    {"error", read_as<ErrorEvent>},
-    {"run_end", read_as<RunEnd>},
+    {"run_start", read_as<RunStart>},    {"gpu", read_as<GpuEvent>},
+    {"sample", read_as<SampleEvent>},    {"window", read_as<WindowEvent>},
+    {"process", read_as<ProcessEvent>},  {"progress", read_as<ProgressEvent>},
+    {"decision", read_as<Decision>},     {"forecast", read_as<Forecast>},
+    {"setting", read_as<SettingChange>}, {"state", read_as<StateChange>},
+    {"drift", read_as<Drift>},           {"throttle", read_as<Throttle>},
+    {"error", read_as<ErrorEvent>},      {"run_end", read_as<RunEnd>},
 };
 
 Error broken(const std::string& what) {

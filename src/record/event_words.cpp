@@ -55,9 +55,8 @@ struct Teller {
   }
   Words operator()(const ProgressEvent& e) const {
     if (e.state == "locked" && e.phase) {
-      return EventWords{"job",
-                        fmt::format("iterations are seen by {}, phase {}{}", e.source, *e.phase,
-                                    e.known_phase ? ", met before" : "")};
+      return EventWords{"job", fmt::format("iterations are seen by {}, phase {}{}", e.source,
+                                           *e.phase, e.known_phase ? ", met before" : "")};
     }
     if (e.state == "ended") return {};
     return EventWords{"job", e.state == "idle" ? "the job pauses" : "iterations are looked for"};
@@ -65,9 +64,9 @@ struct Teller {
   Words operator()(const Decision& e) const {
     if (e.policy == "truth") return {};
     const bool exploring = flag(e.numbers, "exploring");
-    const std::string what =
-        e.setting.empty() ? (exploring ? "measure the default" : "stay at the default")
-                          : (exploring ? "try " : "keep ") + to_string(e.setting);
+    const std::string what = e.setting.empty()
+                                 ? (exploring ? "measure the default" : "stay at the default")
+                                 : (exploring ? "try " : "keep ") + to_string(e.setting);
     const std::string sure =
         e.confidence && !e.setting.empty()
             ? fmt::format(" ({:.0f} % sure that it keeps the bound)", 100 * *e.confidence)
@@ -76,8 +75,8 @@ struct Teller {
   }
   Words operator()(const SettingChange& e) const {
     if (e.accepted) return {};
-    return EventWords{
-        "problem", fmt::format("{} was not accepted{}", to_string(e.requested), because(e.problem))};
+    return EventWords{"problem", fmt::format("{} was not accepted{}", to_string(e.requested),
+                                             because(e.problem))};
   }
   Words operator()(const StateChange& e) const {
     const std::string from = e.previous.empty() ? "" : plain(e.previous) + " → ";
