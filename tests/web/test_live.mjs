@@ -14,6 +14,8 @@ mkdirSync(logs);
 const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
 const begin = lines.map((line) => line.includes('"type":"run_start"')).lastIndexOf(true);
 const events = lines.slice(begin);
+// Until the Setting is held for the last time, and some way on.
+const held = events.map((line) => line.includes('"state":"hold"')).lastIndexOf(true) + 50;
 const live = join(logs, "live.jsonl");
 const write = (from, to) => appendFileSync(live, events.slice(from, to).join("\n") + "\n");
 write(0, 300);
@@ -35,7 +37,7 @@ async function itUpdates() {
   await page.locator(".runs button", { hasText: "resnet50" }).click();
   await until("the run is shown", async () => /resnet50/.test(await page.innerText("h1")));
   const before = await page.innerText(".words");
-  write(300, events.length - 400);
+  write(300, held);
   await until("new decisions are shown", async () => (await page.innerText(".words")) !== before);
   assert.match(await page.innerText(".words"), /keep sm=/);
   assert.deepEqual(page.problems, []);
@@ -51,7 +53,7 @@ async function itSurvivesARestart() {
   server = await serve([logs], server.port);
   await until("it is live again", async () => /live/.test(await page.innerText(".status")));
   const before = await page.innerText(".words");
-  write(events.length - 400, events.length);
+  write(held, events.length);
   await until("it goes on", async () => (await page.innerText(".words")) !== before);
   await until("the end is shown", async () => /the job is done/.test(await page.innerText(".badges")));
   assert.deepEqual(page.problems, []);
