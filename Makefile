@@ -7,24 +7,28 @@ PREFIX ?= /usr/local
 PACKAGES := scripts/install-packages
 # A compiler cache is used where there is one; nobody is asked to have it.
 LAUNCHER := $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+# The page is bundled by npm. One that is there is used, whoever installed it.
+PAGE := $(shell command -v npm >/dev/null || echo page)
+PEERS := $(if $(CI),peers)
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench check lint fuzz format sanitize evidence install deb clean
+.PHONY: help demo test build screenshots bench check lint fuzz format sanitize evidence install deb clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## the guided tour: a simulated GPU being driven, in seconds, no GPU needed
-	@build/bin/hypermile demo
+	@build/bin/hypermile demo --report build/demo.html
 
 build: ## build the programs into build/bin (release)
 	@$(PACKAGES) build
+	@$(PACKAGES) $(PAGE) || echo "hypermile: without npm there is no web page; everything else is built"
 	@$(call CONFIGURE,release)
 	@cmake --build --preset release -j $(JOBS)
 
 test: ## build and run every test
-	@$(PACKAGES) build test
+	@$(PACKAGES) build $(PAGE) test $(PEERS)
 	@$(call CONFIGURE,dev)
 	@cmake --build --preset dev -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --progress -j $(JOBS)
@@ -42,7 +46,7 @@ lint: ## clang-format and clang-tidy
 	@scripts/lint
 
 # What runs threads or shares memory; the rest would only repeat what asan has shown.
-THREADED := daemon execute gpu inject job judge lease observe nvmlsim
+THREADED := daemon execute gpu inject job judge lease observe serve nvmlsim
 
 sanitize: ## the tests, built by clang, under address and undefined; what runs threads under thread
 	@$(PACKAGES) build test lint
@@ -65,6 +69,11 @@ format: ## rewrite the sources as clang-format wants them
 
 evidence: build ## remake every table of docs/evidence that needs no GPU
 	@scripts/make-evidence
+
+screenshots: ## remake the pictures of docs/images with the browser tests
+	@$(PACKAGES) build $(PAGE) test
+	@$(call CONFIGURE,dev) && cmake --build --preset dev -j $(JOBS) --target hypermile
+	@HYPERMILE_SCREENSHOTS=$(CURDIR)/docs/images ctest --test-dir build --output-on-failure -R '^Web\.(Report|Live)$$'
 
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install build --strip --prefix $(PREFIX)

@@ -72,8 +72,9 @@ class Attach {
     if (options_.flag("dry-run")) {
       return print_dry_run({}, choice, options_, job.environment, context_);
     }
-    RETURN_IF_ERROR(report_.begin({"hypermile", "attach", "--pid", std::to_string(job.pid)},
-                                  allowed_slowdown(choice), shares_terminal(job.pid)));
+    RETURN_IF_ERROR(report_.begin({"hypermile", "attach", "--pid", std::to_string(job.pid)}, choice,
+                                  shares_terminal(job.pid)));
+    report_.show_page();
     ASSIGN_OR_RETURN(RingFolder folder, open_folder(job, choice));
     ClockAccess access;
     if (!choice.observe) access = open_clock_access(somebody_can_answer());

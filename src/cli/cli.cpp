@@ -13,14 +13,16 @@
 #include "base/version.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
+#include "serve/metrics.h"
 
 namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {
-    &kDoctorCommand, &kMonitorCommand,  &kRunCommand,      &kAttachCommand, &kSweepCommand,
-    &kDetectCommand, &kEvaluateCommand, &kSimulateCommand, &kLearnCommand,  &kPredictCommand,
-    &kPlanCommand,   &kDemoCommand,     &kLeasesCommand,   &kResetCommand};
+    &kDoctorCommand, &kMonitorCommand, &kRunCommand,      &kAttachCommand,
+    &kSweepCommand,  &kDetectCommand,  &kEvaluateCommand, &kSimulateCommand,
+    &kLearnCommand,  &kPredictCommand, &kPlanCommand,     &kDemoCommand,
+    &kReportCommand, &kServeCommand,   &kLeasesCommand,   &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;
@@ -103,7 +105,8 @@ class CommandParser {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
       const CLI::Option* option = app_.get_option("--" + std::string(specs_[i].name));
       if (option->count() == 0) continue;
-      const std::string text = specs_[i].kind == OptionKind::kFlag ? "true" : texts_[i];
+      std::string text = specs_[i].kind == OptionKind::kFlag ? "true" : texts_[i];
+      if (specs_[i].kind == OptionKind::kAddress && text.empty()) text = kUsualAddress;
       RETURN_IF_ERROR(validate_option(specs_[i], text));
       result.options.set(specs_[i].name, text);
     }
@@ -124,7 +127,9 @@ class CommandParser {
     }
     std::string help(spec.help);
     if (!spec.fallback.empty()) help += fmt::format(" (default {})", spec.fallback);
-    app_.add_option(name, texts_[i], help)->type_name(std::string(spec.value));
+    CLI::Option* option = app_.add_option(name, texts_[i], help);
+    option->type_name(std::string(spec.value));
+    if (spec.kind == OptionKind::kAddress) option->expected(0, 1);
   }
 
   Error usage(const std::string& message) const {
@@ -209,6 +214,10 @@ int run_cli(const std::vector<std::string>& arguments, CommandContext& context) 
   const std::string second = arguments.size() > 1 ? arguments[1] : "";
   if (first == "--completion") return print(completion(second, kCommands), context);
   if (first == "--man") return print(manual(second), context);
+  if (first == "--metrics-markdown") {
+    context.out << metrics_reference();
+    return 0;
+  }
   const auto found = std::ranges::find(kCommands, first, &Command::name);
   if (found == std::end(kCommands)) {
     return report(unknown(first), context);

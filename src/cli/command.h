@@ -58,7 +58,9 @@ extern const Command kLearnCommand;
 extern const Command kLeasesCommand;
 extern const Command kPlanCommand;
 extern const Command kPredictCommand;
+extern const Command kReportCommand;
 extern const Command kResetCommand;
+extern const Command kServeCommand;
 extern const Command kSimulateCommand;
 extern const Command kSweepCommand;
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains on a
-// simulated RTX 3080 Ti, by default, under GPOEO's search and under our policy, in virtual time;
-// what is shown comes from the event log of these runs.
+// simulated RTX 3080 Ti, by default, under GPOEO's search and under our policy, both carried out by
+// the Controller that drives real cards, in virtual time; its launches are all that is seen of the
+// job. What is shown comes from the event log of these runs, the report (--report) too.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/command.h"
 #include "cli/simulate_output.h"
+#include "record/report_page.h"
 #include "simulate/comparison.h"
 
 namespace hypermile {
@@ -30,6 +33,7 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   job.iterations = job.workload.iterations;
   job.seed = static_cast<std::uint64_t>(values.integer("seed"));
   job.unix_time = clock.unix_time();
+  job.progress = ProgressKind::kLaunches;
   return job;
 }
 
@@ -62,6 +66,13 @@ std::string closing_words(const SimulatedOutcome& ours) {
       100 * ours.bound.value_or(0));
 }
 
+Result<void> write_demo_report(const std::string& log, const OptionValues& values) {
+  if (!values.given("report")) return {};
+  LogTail tail("demo");
+  tail.add(log);
+  return write_report(tail, values.text("report"));
+}
+
 Result<void> run_demo(const CommandArguments& arguments, CommandContext& context) {
   const OptionValues& values = arguments.options;
   const bool json = values.flag("json");
@@ -78,19 +89,28 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
     context.out.flush();
   }
   ComparisonOptions options;
-  options.keep_log = sink != nullptr;
+  options.keep_log = sink != nullptr || values.given("report");
   options.listener = live_line(context);
   ASSIGN_OR_RETURN(const Comparison comparison,
                    compare(std::span(&job, 1), kPolicies, options, context.stop));
   if (context.terminal) context.err << "\r\033[K" << std::flush;
   if (sink) RETURN_IF_ERROR(sink->write(comparison.log));
+  Result<void> reported = write_demo_report(comparison.log, values);
+  if (!reported && reported.error().code == ErrorCode::kUnsupported) {
+    context.err << "hypermile: no report: " << reported.error().line() << "\n";
+    reported = {};
+  }
   if (comparison.outcomes.empty()) return {};  // interrupted at once
   if (json) {
     context.out << comparison_json(comparison.outcomes).dump() << "\n";
-    return {};
+    return reported;
   }
   context.out << job_table(comparison.outcomes) << closing_words(comparison.outcomes.back());
-  return {};
+  if (std::filesystem::exists(values.text("report"))) {
+    context.out << "Report, with plots and every decision in words: " << values.text("report")
+                << "\n";
+  }
+  return reported;
 }
 
 }  // namespace
@@ -101,6 +121,7 @@ const Command kDemoCommand = {
     "",
     "  hypermile demo\n"
     "  hypermile demo --log demo.jsonl      keep the event log\n"
+    "  hypermile demo --report demo.html    a page with plots of what happened\n"
     "  hypermile demo --json | python3 -m json.tool\n",
     run_demo,
 };

@@ -46,18 +46,24 @@ const char* variable(const char* name) {
 
 }  // namespace
 
-Result<void> JobReport::open_log(std::vector<std::string> typed) {
+Result<void> JobReport::open_log(std::vector<std::string> typed, const ControlChoice& choice) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> path, page_.prepare());
   std::unique_ptr<LineSink> sink;
-  if (options_.given("log")) {
-    ASSIGN_OR_RETURN(sink, open_log_file(options_.text("log")));
+  if (path) {
+    ASSIGN_OR_RETURN(sink, open_log_file(*path));
   }
   log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
   if (live_) log_->listen([this](const Event& event) { live_->take(event); });
-  append(describe_run(context_.clock, std::move(typed), {}));
+  RunStart start = describe_run(context_.clock, std::move(typed), {});
+  if (!choice.observe) {
+    start.environment["policy"] = choice.controller.policy;
+    start.environment.merge(describe(choice.controller.objective));
+  }
+  append(std::move(start));
   return {};
 }
 
-Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<double> bound,
+Result<void> JobReport::begin(std::vector<std::string> typed, const ControlChoice& choice,
                               bool shared) {
   live_.emplace(context_.err, LiveTerms{.terminal = context_.terminal,
                                         .shared = shared,
@@ -65,8 +71,8 @@ Result<void> JobReport::begin(std::vector<std::string> typed, std::optional<doub
                                         .asked_for = options_.flag("live"),
                                         .term = variable("TERM"),
                                         .no_color = variable("NO_COLOR"),
-                                        .bound = bound});
-  return open_log(std::move(typed));
+                                        .bound = allowed_slowdown(choice)});
+  return open_log(std::move(typed), choice);
 }
 
 void JobReport::say(const std::string& line) {
@@ -82,10 +88,11 @@ void JobReport::append(EventBody body) {
 
 void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
   append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+  page_.finish();
 }
 
 void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
-  finish_log(outcome, reason);
+  append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {
@@ -98,6 +105,7 @@ void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
   if (!options_.flag("json") && !options_.flag("quiet")) {
     context_.err << text_of(outcome) << std::flush;
   }
+  page_.finish();
 }
 
 }  // namespace hypermile

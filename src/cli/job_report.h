@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/control_options.h"
 #include "cli/live_line.h"
+#include "cli/run_page.h"
 #include "record/event_log.h"
 
 namespace hypermile {
@@ -21,18 +23,21 @@ class JobReport {
  public:
   // Both must outlive it.
   JobReport(const OptionValues& options, CommandContext& context)
-      : options_(options), context_(context) {}
+      : options_(options),
+        context_(context),
+        page_(options, [this](const std::string& line) { say(line); }) {}
 
-  // Begins the events of the run, and the file that --log names, if it does. `typed` is the command
-  // line.
-  Result<void> open_log(std::vector<std::string> typed);
-  // The same, and shows on the terminal what they tell: `bound` is the slowdown allowed, absent
-  // where nothing is changed; `shared`: the job may write to our terminal.
-  Result<void> begin(std::vector<std::string> typed, std::optional<double> bound, bool shared);
+  // Begins the events of the run, and the file that --log names or that a report or page is made
+  // from. `typed` is the command line, `choice` what is wanted of the run.
+  Result<void> open_log(std::vector<std::string> typed, const ControlChoice& choice);
+  // The same, and shows on the terminal what they tell. `shared`: the job may write to it, too.
+  Result<void> begin(std::vector<std::string> typed, const ControlChoice& choice, bool shared);
+  // The job runs: from here on the page that --serve asks for can be seen.
+  void show_page() { page_.start(); }
   EventLog& log() { return *log_; }
 
   void say(const std::string& line);
-  // Ends the log alone.
+  // Ends the log with `reason`, and what is made from it; nothing else is told.
   void finish_log(const JobOutcome& outcome, const std::string& reason);
   // Ends the log with `reason`, and tells everything.
   void finish(const JobOutcome& outcome, const std::string& reason);
@@ -44,6 +49,7 @@ class JobReport {
   CommandContext& context_;
   std::unique_ptr<EventLog> log_;
   std::optional<LiveLine> live_;
+  RunPage page_;
 };
 
 }  // namespace hypermile

@@ -17,7 +17,7 @@ using enum OptionKind;
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
      "doctor monitor run attach sweep detect demo evaluate learn predict simulate plan leases "
-     "reset",
+     "reset report serve",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor run attach sweep simulate plan reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
@@ -77,6 +77,15 @@ constexpr OptionSpec kTable[] = {
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach sweep demo simulate",
      "append what happens to this event log"},
+    {"report", kText, "F.html", "", "run attach sweep demo",
+     "write a report of the run to this page: one file, offline", false},
+    {"serve", kAddress, "[ADDR:PORT]", "", "run attach sweep",
+     "show the run on a page while it lasts, and tell /metrics; 127.0.0.1:9487 without an address",
+     false},
+    {"listen", kText, "ADDR:PORT", kUsualAddress, "serve",
+     "where to serve; port 0 is any free one; beyond this machine only with --token-file"},
+    {"token-file", kText, "F", "", "serve run attach sweep",
+     "a file of mode 600 whose first line whoever asks must show"},
     {"seed", kInteger, "N", "1", "monitor sweep demo evaluate learn simulate",
      "seed of all randomness"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
@@ -113,10 +122,9 @@ constexpr OptionSpec kTable[] = {
      "length of the job; without it simulate takes the workload's own, and run and attach guess"},
     {"effects", kNumber, "X", "1", "simulate sweep",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
-    {"out", kText, "FILE", "", "learn sweep",
-     "write the trained model (learn) or the table (sweep, which goes on where FILE.journal ends) "
-     "to "
-     "this file"},
+    {"out", kText, "FILE", "", "learn sweep report",
+     "write the trained model (learn), the table (sweep, which goes on where FILE.journal ends) or "
+     "the page (report; without it beside its log) to this file"},
     {"grid", kText, "GRID", "sm=16", "sweep",
      "which Settings: sm=16 (so many SM clocks, evenly), sm=all,mem=all, sm=1500/1200, limit=4"},
     {"name", kText, "NAME", "", "sweep",
@@ -171,6 +179,7 @@ Result<void> check(OptionKind kind, std::string_view text) {
     case kFlag:
       if (text == "true" || text == "false") return {};
       return Error{ErrorCode::kUsage, fmt::format("expected true or false, got '{}'", text)};
+    case kAddress:
     case kText:
     case kList:
       if (!text.empty()) return {};

@@ -15,7 +15,19 @@
 
 namespace hypermile {
 
-enum class OptionKind { kFlag, kText, kInteger, kNumber, kFraction, kSlowdown, kDuration, kList };
+enum class OptionKind {
+  kFlag,
+  kText,
+  kInteger,
+  kNumber,
+  kFraction,
+  kSlowdown,
+  kDuration,
+  kList,
+  kAddress,  // may be given without its value: then it is kUsualAddress
+};
+
+inline constexpr std::string_view kUsualAddress = "127.0.0.1:9487";
 
 struct OptionSpec {
   std::string_view name;  // without dashes; also the key in a configuration file

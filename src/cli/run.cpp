@@ -37,7 +37,7 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
                          job.environment, context);
   }
   JobReport report(options, context);
-  RETURN_IF_ERROR(report.begin(typed(options, command), allowed_slowdown(choice), /*shared=*/true));
+  RETURN_IF_ERROR(report.begin(typed(options, command), choice, /*shared=*/true));
   ASSIGN_OR_RETURN(const JobOutcome outcome,
                    run_job(std::move(job), "hypermile run", choice, options, context, report));
   report.finish(outcome, "the job ended");
@@ -52,6 +52,8 @@ const Command kRunCommand = {
     "",
     "  hypermile run -- python train.py                 at most 5 % slower; a summary at the end\n"
     "  hypermile run --max-slowdown 2% --log run.jsonl -- python train.py\n"
+    "  hypermile run --report run.html -- python train.py     a page with plots at the end\n"
+    "  hypermile run --serve -- python train.py         watch it at http://127.0.0.1:9487/\n"
     "  hypermile run --dry-run -- python train.py       what would be done, with which rights\n"
     "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"

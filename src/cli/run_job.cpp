@@ -54,6 +54,7 @@ Result<JobOutcome> start_and_watch(JobCommand& job, std::optional<RingFolder>& f
     return started.error();
   }
   JobWatch watch(*started, signals);
+  report.show_page();
   JobOutcome outcome;
   if (folder) {
     const JobToWatch watched{*folder, job.environment, watch.ended(), program};

@@ -147,12 +147,12 @@ class Sweep {
   Result<void> sweep_living(SweepCourse& course) {
     std::vector<std::string> typed = {"hypermile", "sweep", "--out", options_.text("out"), "--"};
     typed.insert(typed.end(), command_.begin(), command_.end());
-    RETURN_IF_ERROR(report_.open_log(std::move(typed)));
     ControlChoice choice;
     choice.controller = course.controller_options();
     choice.sweep = &course;
     choice.show_sweep = [this](const SweepProgress& progress) { bar_.show(progress); };
     choice.end_job = options_.flag("end-job");
+    RETURN_IF_ERROR(report_.open_log(std::move(typed), choice));
     ASSIGN_OR_RETURN(const JobOutcome outcome, watch_living(choice));
     bar_.clear();
     report_.finish_log(outcome, course.complete() ? "the sweep is complete" : "the job ended");

@@ -135,7 +135,9 @@ wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
 
 void Service::set(ConnectionId connection, const wire::SetRequest& request, ReplyTo reply) {
   table_->set(connection, request.lease, request.gpu, request.setting,
-              [this, connection, reply = std::move(reply)](const Result<SetReply>& done) {
+              [this, connection, asked = clock_.now(),
+               reply = std::move(reply)](const Result<SetReply>& done) {
+                count_write(done, asked);
                 if (!done) return reply(explain(connection, done.error()));
                 wire::Applied applied{done->in_force, {}};
                 for (const KnobOutcome& knob : done->outcome) {
@@ -145,6 +147,36 @@ void Service::set(ConnectionId connection, const wire::SetRequest& request, Repl
                 }
                 reply(std::move(applied));
               });
+}
+
+void Service::count_write(const Result<SetReply>& done, Instant asked) {
+  const bool applied = done.ok() && std::ranges::all_of(done->outcome, [](const KnobOutcome& knob) {
+                         return knob.result.ok();
+                       });
+  writes_.took = writes_.took + (clock_.now() - asked);
+  ++(applied ? writes_.applied : writes_.failed);
+  if (applied) writes_.last_unix = clock_.unix_time();
+}
+
+std::vector<wire::Count> Service::counts() const {
+  const LeaseCounts& leases = table_->counts();
+  const auto ended = [&](LeaseEnd why) {
+    const auto found = leases.ended.find(why);
+    return found != leases.ended.end() ? found->second : 0;
+  };
+  return {{"leases_granted", leases.granted},
+          {"leases_ended_released", ended(LeaseEnd::kReleased)},
+          {"leases_ended_owner_gone", ended(LeaseEnd::kOwnerGone)},
+          {"leases_ended_expired", ended(LeaseEnd::kExpired)},
+          {"leases_ended_unreachable", ended(LeaseEnd::kUnreachable)},
+          {"leases_ended_reset", ended(LeaseEnd::kReset)},
+          {"leases_ended_stopped", ended(LeaseEnd::kStopped)},
+          {"restores", leases.restores},
+          {"restore_failures", leases.failed_restores},
+          {"writes_applied", writes_.applied},
+          {"writes_failed", writes_.failed},
+          {"write_microseconds", static_cast<std::uint64_t>(writes_.took.value() * 1e6)},
+          {"last_write_unix", static_cast<std::uint64_t>(writes_.last_unix)}};
 }
 
 wire::Reply Service::renew(ConnectionId connection, LeaseId lease) {
@@ -196,6 +228,7 @@ wire::Reply Service::status(const Peer& peer) const {
     status.trouble = no_gpus_.message;
     return status;
   }
+  status.counts = counts();
   for (const GpuStatus& gpu : table_->status()) {
     const GpuUuid& uuid = gpu.port.identity.uuid;
     status.gpus.push_back({uuid, rights(peer, uuid).ok(), trouble(gpu, clock_.now())});

@@ -77,6 +77,8 @@ class Service {
   void release(ConnectionId connection, LeaseId lease, ReplyTo reply);
   wire::Reply list() const;
   wire::Reply status(const Peer& peer) const;
+  std::vector<wire::Count> counts() const;
+  void count_write(const Result<SetReply>& done, Instant asked);
   void reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo reply);
   std::vector<GpuUuid> all_gpus() const;
   void note_end(const Lease& lease, LeaseEnd why);
@@ -91,6 +93,12 @@ class Service {
   std::map<ConnectionId, Held> held_;
   std::map<ConnectionId, std::string> ended_;  // why a connection's lease is no more
   bool closed_ = false;
+  struct Writes {
+    std::uint64_t applied = 0;
+    std::uint64_t failed = 0;  // refused, or not by every knob
+    Seconds took;              // all of them together, the journal included
+    double last_unix = 0;      // the last that was applied
+  } writes_;
 };
 
 }  // namespace hypermile

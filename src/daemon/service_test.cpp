@@ -230,6 +230,27 @@ TEST_F(ServiceTest, ListsWhoHoldsWhat) {
   EXPECT_EQ(list.leases[0].gpus[1].requested.sm_clock, Mhz(1410));
 }
 
+TEST_F(ServiceTest, CountsLeasesWritesAndRestores) {
+  serve();
+  const LeaseId lease = granted(1, kAlice, {kFirst});
+  set(1, kAlice, lease, kFirst, 1410);
+  machine_.clock.advance(Seconds(60));
+  service_->expire();
+
+  const auto status = std::get<wire::DaemonStatus>(ask(9, kCarol, wire::StatusRequest{}));
+
+  const auto count = [&](const std::string& name) {
+    const auto found = std::ranges::find(status.counts, name, &wire::Count::name);
+    return found != status.counts.end() ? found->value : 99;
+  };
+  EXPECT_EQ(count("leases_granted"), 1U);
+  EXPECT_EQ(count("leases_ended_expired"), 1U);
+  EXPECT_EQ(count("leases_ended_released"), 0U);
+  EXPECT_EQ(count("writes_applied"), 1U);
+  EXPECT_EQ(count("writes_failed"), 0U);
+  EXPECT_EQ(count("restore_failures"), 0U);
+}
+
 TEST_F(ServiceTest, OnlyAdministratorsReset) {
   serve();
   set(1, kAlice, granted(1, kAlice, {kFirst}), kFirst, 1410);

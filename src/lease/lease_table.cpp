@@ -211,8 +211,11 @@ void LeaseTable::end(LeaseId id, LeaseEnd why) {
 
 void LeaseTable::restore(Slot& slot, RestoreScope scope) {
   ++slot.restores;
-  slot.port.restore(scope, [alive = std::weak_ptr(alive_), &slot](const RestoreReport&) {
+  slot.port.restore(scope, [this, alive = std::weak_ptr(alive_), &slot](const RestoreReport& done) {
     if (alive.expired()) return;
+    const int failed = done.problem ? done.attempts : done.attempts - 1;
+    counts_.failed_restores += static_cast<std::uint64_t>(std::max(0, failed));
+    if (!done.problem) ++counts_.restores;
     slot.recovered = true;
     if (--slot.restores > 0) return;
     for (const auto& waiter : std::exchange(slot.waiters, {})) waiter();

@@ -38,6 +38,8 @@ struct GpuStatus {
 struct LeaseCounts {
   std::uint64_t granted = 0;
   std::map<LeaseEnd, std::uint64_t> ended;
+  std::uint64_t restores = 0;         // of one GPU, complete
+  std::uint64_t failed_restores = 0;  // attempts that must be made again
 };
 
 class LeaseTable {

@@ -149,10 +149,16 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
   }
   const GpuUuid& uuid = gpu.identity().uuid;
   const Sample& sample = reading.sample;
+  if (sample.energy) energy_[&gpu] = *sample.energy;
   const auto logged = logged_.find(&gpu);
   if (logged == logged_.end() || sample.time - logged->second >= kLogSample) {
     logged_[&gpu] = sample.time;
-    write(SampleEvent{uuid, sample});
+    Sample told = sample;
+    // The counter is read less often than the rest: its newest value, at most a second old.
+    if (const auto newest = energy_.find(&gpu); newest != energy_.end())
+      told.energy = newest->second;
+    energy_.erase(&gpu);
+    write(SampleEvent{uuid, std::move(told)});
   }
   // A card at its power limit hunts around it, many times a second: that is one state.
   Throttling& throttling = throttled_[&gpu];

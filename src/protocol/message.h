@@ -107,6 +107,11 @@ struct GpuStatus {
   bool allowed = false;  // the one who asks may lease it
   std::string trouble;   // why it cannot be leased or is not yet restored; "" where it is well
 };
+// Something counted since the daemon began, by name (docs/protocol.md).
+struct Count {
+  std::string name;
+  std::uint64_t value = 0;
+};
 struct DaemonStatus {
   std::string version;
   std::uint64_t pid = 0;
@@ -115,6 +120,7 @@ struct DaemonStatus {
   bool closed = false;         // to new leases
   std::string trouble;         // what keeps it from serving, such as no driver; "" where nothing
   std::vector<GpuStatus> gpus;
+  std::vector<Count> counts = {};  // none from a daemon that is older than this
 };
 
 // An Error is a reply, too.

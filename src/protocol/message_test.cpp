@@ -59,8 +59,8 @@ TEST(Replies, ComeBackAsTheyWere) {
   const auto leases = through_reply(LeaseList{
       {{1, 1000, 42, "python3", "job", 1.7e9, Seconds(3), {{kGpu, {.sm_clock = Mhz(900)}, true}}},
        {2, 0, 0, "", "", 1.8e9, Seconds(-1), {}}}});
-  const auto status = through_reply(
-      DaemonStatus{"0.1.0", 12, true, true, true, "no driver", {{kGpu, true, "hangs"}}});
+  const auto status = through_reply(DaemonStatus{
+      "0.1.0", 12, true, true, true, "no driver", {{kGpu, true, "hangs"}}, {{"granted", 7}}});
 
   EXPECT_EQ(refused.line(), "held by alice; wait");
   EXPECT_EQ(refused.code, ErrorCode::kBusy);

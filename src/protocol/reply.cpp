@@ -79,6 +79,11 @@ class ReplyEncoder {
           .text(tags::kTrouble, harmless(gpu.trouble, kMostTextBytes));
       write_nested(writer, tags::kGpuEntry, inner);
     }
+    for (const Count& count : status.counts) {
+      FrameWriter inner;
+      inner.text(tags::kName, count.name).number(tags::kValue, count.value);
+      write_nested(writer, tags::kCount, inner);
+    }
     return writer;
   }
 
@@ -189,6 +194,14 @@ Result<Reply> decode_daemon_status(const Fields& fields) {
   for (const std::string_view nested : fields.texts(tags::kGpuEntry)) {
     ASSIGN_OR_RETURN(GpuStatus gpu, decode_gpu_status(nested));
     status.gpus.push_back(std::move(gpu));
+  }
+  for (const std::string_view nested : fields.texts(tags::kCount)) {
+    ASSIGN_OR_RETURN(const Fields inner, Fields::parse(nested));
+    Count count;
+    ASSIGN_OR_RETURN(const std::string_view name, inner.text(tags::kName));
+    count.name = harmless(name, kMostNameBytes);
+    ASSIGN_OR_RETURN(count.value, inner.number(tags::kValue));
+    status.counts.push_back(std::move(count));
   }
   return Reply(std::move(status));
 }

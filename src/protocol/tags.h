@@ -40,6 +40,9 @@ enum Tag : std::uint8_t {
   kAdministrator = 29,
   kClosed = 30,
   kClient = 31,  // the program that holds a lease
+  kCount = 32,   // nested
+  kName = 33,
+  kValue = 34,
 };
 
 enum Type : std::uint8_t {

@@ -16,6 +16,31 @@ struct Group {
   WeightedMean energy;
 };
 
+// Windows that may be compared with each other.
+struct Comparable {
+  std::optional<std::int64_t> process;
+  PatternId pattern;
+  double seconds = 0;  // spent in them
+};
+
+// Those that most of the log's time was spent in.
+Comparable main_part(std::span<const Event> events) {
+  std::vector<Comparable> parts;
+  for (const Event& event : events) {
+    const auto* body = std::get_if<WindowEvent>(&event.body);
+    if (body == nullptr) continue;
+    auto part = std::ranges::find_if(parts, [&](const Comparable& each) {
+      return each.process == body->process && each.pattern == body->window.pattern;
+    });
+    if (part == parts.end()) {
+      part = parts.insert(parts.end(), {body->process, body->window.pattern, 0});
+    }
+    part->seconds += body->window.duration.value();
+  }
+  const auto most = std::ranges::max_element(parts, {}, &Comparable::seconds);
+  return most != parts.end() ? *most : Comparable{};
+}
+
 Group& group_of(std::vector<Group>& groups, const Setting& setting) {
   const auto found = std::ranges::find(groups, setting, &Group::setting);
   if (found != groups.end()) return *found;
@@ -27,9 +52,13 @@ Group& group_of(std::vector<Group>& groups, const Setting& setting) {
 
 std::vector<SettingSummary> summarize_settings(std::span<const Event> events) {
   std::vector<Group> groups;
+  const Comparable main = main_part(events);
   for (const Event& event : events) {
     const auto* body = std::get_if<WindowEvent>(&event.body);
-    if (body == nullptr) continue;
+    if (body == nullptr || body->process != main.process ||
+        !(body->window.pattern == main.pattern)) {
+      continue;
+    }
     const Window& window = body->window;
     Group& group = group_of(groups, window.setting);
     if (!window.usable() || window.iterations <= 0) {

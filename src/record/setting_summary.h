@@ -27,7 +27,8 @@ struct SettingSummary {
 };
 
 // One for each Setting with a usable Window, in order of first appearance. Windows are weighed by
-// their iterations.
+// their iterations. Only those of one process, phase and level can be compared: these are of the
+// one in which most of the time was spent.
 std::vector<SettingSummary> summarize_settings(std::span<const Event> events);
 
 }  // namespace hypermile

@@ -14,6 +14,7 @@
 #include "sim/sim_gpu.h"
 #include "simulate/ring_training.h"
 #include "simulate/run_log.h"
+#include "simulate/window_tap.h"
 
 namespace hypermile {
 namespace {
@@ -138,7 +139,9 @@ class ControlledPlayer {
 
 Result<ControlSummary> play_controlled(const SimulatedJob& job, const Curve& truth,
                                        std::string_view policy, std::unique_ptr<LineSink> sink,
-                                       const std::stop_token& stop) {
+                                       const std::stop_token& stop,
+                                       const WindowListener& listener) {
+  if (listener) sink = tap_windows(std::move(sink), job, policy, listener);
   return ControlledPlayer(job, truth, policy, std::move(sink)).run(stop);
 }
 

@@ -20,6 +20,7 @@ namespace hypermile {
 // Fails as play() does.
 Result<ControlSummary> play_controlled(const SimulatedJob& job, const Curve& truth,
                                        std::string_view policy, std::unique_ptr<LineSink> sink,
-                                       const std::stop_token& stop = {});
+                                       const std::stop_token& stop = {},
+                                       const WindowListener& listener = {});
 
 }  // namespace hypermile

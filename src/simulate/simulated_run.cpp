@@ -144,7 +144,7 @@ Result<void> play(const SimulatedJob& job, const Curve& truth, std::string_view 
                   std::stop_token stop) {
   const bool judged = policy == "default" || policy == "oracle";
   if (job.progress == ProgressKind::kLaunches && !judged) {
-    RETURN_IF_ERROR(play_controlled(job, truth, policy, std::move(sink), stop));
+    RETURN_IF_ERROR(play_controlled(job, truth, policy, std::move(sink), stop, listener));
     return {};
   }
   return Player(job, truth, policy, std::move(sink), listener).run(stop);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/log_tail.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace hypermile {
+namespace {
+
+constexpr std::size_t kChunk = 1 << 18;
+// No event is as long as this: what has no line break by then is no log.
+constexpr std::size_t kLongestLine = 1 << 22;
+
+Error io_error(const std::string& path) {
+  const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  return Error{code, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)),
+               "check the path of the log"};
+}
+
+}  // namespace
+
+Result<void> LogTail::open() {
+  struct stat named = {};
+  if (::stat(path_.c_str(), &named) != 0) return io_error(path_);
+  if (S_ISDIR(named.st_mode)) {
+    errno = EISDIR;
+    return io_error(path_);
+  }
+  const bool same = file_ && named.st_ino == inode_;
+  if (same && static_cast<std::uint64_t>(named.st_size) >= offset_) return {};
+  Descriptor fresh(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fresh) return io_error(path_);
+  file_ = std::move(fresh);
+  inode_ = named.st_ino;
+  offset_ = 0;
+  rest_.clear();
+  runs_.clear();
+  runs_left_out_ = 0;
+  events_ = unreadable_ = 0;
+  return {};
+}
+
+Result<bool> LogTail::poll() {
+  RETURN_IF_ERROR(open());
+  std::string chunk(kChunk, '\0');
+  bool any = false;
+  while (true) {
+    const ssize_t count =
+        ::pread(file_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error(path_);
+    if (count == 0) return any;
+    offset_ += static_cast<std::uint64_t>(count);
+    any = true;
+    take_text(std::string_view(chunk).substr(0, static_cast<std::size_t>(count)));
+  }
+}
+
+void LogTail::take_text(std::string_view text) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    if (rest_.empty()) {
+      take_line(text.substr(0, end));
+    } else {
+      rest_ += text.substr(0, end);
+      take_line(rest_);
+      rest_.clear();
+    }
+    text.remove_prefix(end + 1);
+  }
+  rest_ += text;
+  if (rest_.size() <= kLongestLine) return;
+  rest_.clear();
+  ++unreadable_;
+}
+
+void LogTail::take_line(std::string_view line) {
+  if (line.empty()) return;
+  const Result<Event> event = parse_event(line);
+  if (!event) {
+    ++unreadable_;
+    return;
+  }
+  ++events_;
+  if (runs_.empty() || std::holds_alternative<RunStart>(event->body)) {
+    runs_.push_back(std::make_unique<RunDigest>(size_.points, size_.lines));
+    if (runs_.size() > size_.runs) {
+      runs_.erase(runs_.begin());
+      ++runs_left_out_;
+    }
+  }
+  runs_.back()->add(*event);
+}
+
+Result<LogTail> read_log(const std::string& path, DigestSize size) {
+  LogTail log(path, size);
+  RETURN_IF_ERROR(log.poll());
+  if (log.events() > 0) return log;
+  if (log.unreadable_lines() == 0 && !log.half_a_line()) {
+    return Error{ErrorCode::kParse, path + ": the log is empty",
+                 "give one that 'hypermile run --log' has written"};
+  }
+  return Error{
+      ErrorCode::kParse, path + ": no line of it is an event of hypermile",
+      "give a log that 'hypermile run --log', 'monitor --log' or 'demo --log' has written"};
+}
+
+}  // namespace hypermile

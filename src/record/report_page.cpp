@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/report_page.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "record/page_asset.h"
+#include "record/report_data.h"
+
+namespace hypermile {
+namespace {
+
+constexpr std::string_view kPlace = "<!--hypermile-data-->";
+
+// Inside a script element only "<" can end it; JSON allows every character as an escape.
+std::string embedded(const nlohmann::json& document) {
+  const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return fmt::format("<script type=\"application/json\" id=\"data\">{}</script>", safe);
+}
+
+Result<std::string> page_with(const std::string& text) {
+  if (kPageAsset.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 "this hypermile was built without its web page, because npm or its registry could "
+                 "not be reached",
+                 "install npm and build again with 'make build'"};
+  }
+  const std::size_t place = kPageAsset.find(kPlace);
+  if (place == std::string_view::npos) {
+    return Error{ErrorCode::kInternal, "the web page has no place for its data"};
+  }
+  std::string page(kPageAsset.substr(0, place));
+  page += text;
+  page += kPageAsset.substr(place + kPlace.size());
+  return page;
+}
+
+Error cannot_write(const std::string& path) {
+  return Error{ErrorCode::kIo, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)),
+               "check the path, its permissions and the space on its disk"};
+}
+
+}  // namespace
+
+Result<std::string> report_page(const LogTail& log) {
+  if (kPageAsset.empty()) return page_with("");
+  return page_with(embedded(report_json(log)));
+}
+
+Result<std::string> live_page() {
+  return page_with("");
+}
+
+Result<void> write_report(const LogTail& log, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string page, report_page(log));
+  // Beside its place first: a disk that fills up leaves an earlier report as it was.
+  const std::string draft = path + ".part";
+  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+  if (!(file << page) || !file.flush()) {
+    const Error error = cannot_write(path);
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    return error;
+  }
+  file.close();
+  std::error_code failed;
+  std::filesystem::rename(draft, path, failed);
+  if (!failed) return {};
+  errno = failed.value();
+  return cannot_write(path);
+}
+
+}  // namespace hypermile

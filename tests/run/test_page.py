@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a living run: hypermile run --serve and --report beside jobs on the NVML stand-in, under the daemon, whose
+leases and counts the page and the metrics show. Whatever becomes of the page, the job runs."""
+
+import json
+import os
+import re
+import socket
+import unittest
+import urllib.request
+
+import parallel
+from world import World, finish, wait_for
+
+FIXED = ("--policy", "fixed:sm=1500")
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can be the daemon")
+class RunPageTest(unittest.TestCase):
+    def setUp(self):
+        self.world = self.enterContext(World())
+
+    def url_of(self, run):
+        line = wait_for("it says where the page is", run.stderr.readline)
+        return re.search(r"shown at (http://\S+)", line).group(1)
+
+    def test_shows_the_run_and_its_lease_and_leaves_a_report(self):
+        self.world.daemon()
+        run = self.world.run(self.world.job(14), *FIXED, "--serve", "127.0.0.1:0", "--report", self.world.path("r.html"))
+        url = self.url_of(run)
+        self.world.wait_until_changed()
+
+        overview = wait_for("the lease is shown", lambda: (
+            lambda seen: seen if seen["daemon"]["leases"] and seen["runs"] else None)(json.loads(get(url + "api/overview"))))
+        metrics = wait_for("the write is counted", lambda: (
+            lambda text: text if "hypermile_daemon_writes_total{result=\"applied\"} 1" in text else None)(get(url + "metrics")))
+
+        self.assertEqual(overview["daemon"]["leases"][0]["program"], "hypermile run")
+        self.assertEqual(overview["daemon"]["leases"][0]["gpus"][0]["setting"]["label"], "sm=1500MHz")
+        self.assertFalse(overview["runs"][0]["ended"])
+        self.assertRegex(metrics, r'hypermile_lease_active\{gpu="[^"]+"\} 1')
+        self.assertIn("hypermile_daemon_leases_granted_total 1", metrics)
+        self.assertRegex(metrics, r'hypermile_lease_requested_clock_hertz\{clock="sm",gpu="[^"]+"\} 1500000000')
+        code, _, err = finish(run)
+        self.assertEqual(code, 0, err)
+        self.assertIn("report: " + self.world.path("r.html"), err)
+        self.assertIn('"policy":"fixed:sm=1500"', self.world.read("r.html"))
+        self.assertFalse(self.world.changed())
+
+    def test_a_port_that_is_taken_costs_the_page_not_the_job(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            code, _, err = finish(self.world.run(self.world.job(1), "--observe", "--serve", address))
+
+        self.assertEqual(code, 0, err)
+        self.assertRegex(err, "cannot listen on .*another program has that port.*the job runs without its page")
+
+    def test_no_page_for_others_without_a_token(self):
+        code, _, err = finish(self.world.run(self.world.job(1), "--observe", "--serve", "0.0.0.0:0"))
+
+        self.assertEqual(code, 2)
+        self.assertIn("needs a token", err)
+
+
+if __name__ == "__main__":
+    parallel.main()

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The live page in a real browser: it follows a growing log, several jobs, a server that goes and
+// comes back, a token, and a port that is taken.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { browser, demoLog, folder, hypermile, openPage, picture, serve, until } from "./world.mjs";
+
+const logs = join(folder, "logs");
+mkdirSync(logs);
+// The demo's last run, that of the Controller, line by line.
+const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
+const begin = lines.map((line) => line.includes('"type":"run_start"')).lastIndexOf(true);
+const events = lines.slice(begin);
+// Until the Setting is held for the last time, and some way on.
+const held = events.map((line) => line.includes('"state":"hold"')).lastIndexOf(true) + 50;
+const live = join(logs, "live.jsonl");
+const write = (from, to) => appendFileSync(live, events.slice(from, to).join("\n") + "\n");
+write(0, 300);
+// Another job on another GPU.
+writeFileSync(
+  join(logs, "other.jsonl"),
+  events.slice(0, 600).join("\n").replaceAll("GPU-a2bc37ba", "GPU-0ther").replaceAll("resnet50", "gpt2") + "\n",
+);
+
+const chrome = await browser();
+let server = await serve([logs]);
+const page = await openPage(chrome);
+await page.goto(server.url);
+
+async function itUpdates() {
+  await page.waitForSelector("article svg");
+  await until("it says live", async () => /live/.test(await page.innerText(".status")));
+  assert.equal(await page.locator(".runs button").count(), 2);
+  await page.locator(".runs button", { hasText: "resnet50" }).click();
+  await until("the run is shown", async () => /resnet50/.test(await page.innerText("h1")));
+  const before = await page.innerText(".words");
+  write(300, held);
+  await until("new decisions are shown", async () => (await page.innerText(".words")) !== before);
+  assert.match(await page.innerText(".words"), /keep sm=/);
+  assert.deepEqual(page.problems, []);
+  await until("the state is shown", async () => /holding/.test(await page.innerText(".badges")));
+  await picture(page, "live.png", { clip: { x: 0, y: 0, width: 1240, height: 1150 }, fullPage: true });
+}
+
+async function itSurvivesARestart() {
+  await server.stop();
+  await until("it says that the server is gone", async () => /cannot be reached/.test(await page.innerText(".status")));
+  assert.match(await page.innerText("h1"), /resnet50/); // what it has stays
+  await picture(page, "live-lost.png", { clip: { x: 0, y: 0, width: 1240, height: 420 } });
+  server = await serve([logs], server.port);
+  await until("it is live again", async () => /live/.test(await page.innerText(".status")));
+  const before = await page.innerText(".words");
+  write(held, events.length);
+  await until("it goes on", async () => (await page.innerText(".words")) !== before);
+  await until("the end is shown", async () => /the job is done/.test(await page.innerText(".badges")));
+  assert.deepEqual(page.problems, []);
+}
+
+async function itShowsWhatCannotBeRead() {
+  writeFileSync(join(logs, "foreign.jsonl"), "step,loss\n1,2\n");
+  await until("the problem is shown", async () => /no line of it is an event/.test(await page.innerText(".runs")));
+}
+
+async function itWantsItsToken() {
+  const token = join(folder, "token");
+  writeFileSync(token, "0123456789abcdef0123\n");
+  chmodSync(token, 0o600);
+  const guarded = await serve(["--token-file", token, logs]);
+  const other = await openPage(chrome);
+  await other.goto(guarded.url);
+  await until("it asks", async () => (await other.locator("form input").count()) === 1);
+  await other.fill("form input", "wrong-wrong-wrong");
+  await other.click("form button");
+  await until("it asks again", async () => (await other.locator("form input").count()) === 1);
+  await other.fill("form input", "0123456789abcdef0123");
+  await other.click("form button");
+  await other.waitForSelector("article svg");
+  const direct = await openPage(chrome);
+  await direct.goto(`${guarded.url}#token=0123456789abcdef0123`);
+  await direct.waitForSelector("article svg");
+  assert.equal(new URL(direct.url()).hash, "");
+  assert.equal((await fetch(`${guarded.url}metrics`)).status, 401);
+  await guarded.stop();
+}
+
+function itRefusesWhatCannotBe() {
+  const taken = spawnSync(hypermile, ["serve", "--listen", `127.0.0.1:${server.port}`, logs], { encoding: "utf8" });
+  assert.equal(taken.status, 1);
+  assert.match(taken.stderr, /cannot listen on 127.0.0.1:\d+: Address already in use; another program has that port/);
+  const open = spawnSync(hypermile, ["serve", "--listen", "0.0.0.0:0", logs], { encoding: "utf8" });
+  assert.equal(open.status, 2);
+  assert.match(open.stderr, /needs a token; write one to a file/);
+}
+
+await itUpdates();
+await itSurvivesARestart();
+await itShowsWhatCannotBeRead();
+await itWantsItsToken();
+itRefusesWhatCannotBe();
+await server.stop();
+await chrome.close();
+console.log("live page: all good");

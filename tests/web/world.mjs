@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the browser tests share: the program, a folder that is gone afterwards, Chromium, waiting.
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(join(process.env.WEB_MODULES, "none.js"));
+const { chromium } = require("playwright-core");
+
+export const hypermile = process.env.HYPERMILE;
+export const folder = mkdtempSync(join(tmpdir(), "hypermile-web-"));
+// Screenshots go where this says; the documentation's are made so.
+const pictures = process.env.HYPERMILE_SCREENSHOTS;
+
+const started = [];
+const atExit = () => {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+};
+process.on("exit", atExit);
+process.on("unhandledRejection", (problem) => {
+  console.error(problem);
+  process.exit(1);
+});
+
+export function run(...words) {
+  return execFileSync(hypermile, words, { encoding: "utf8", maxBuffer: 1 << 28 });
+}
+
+// The event log of the demo, made once.
+export function demoLog() {
+  const path = join(folder, "demo.jsonl");
+  if (!existsSync(path)) run("demo", "--json", "--log", path);
+  return path;
+}
+
+export async function until(what, condition, seconds = 20) {
+  const end = Date.now() + 1e3 * seconds;
+  while (Date.now() < end) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`not within ${seconds} s: ${what}`);
+}
+
+// A server on `port` (0: any); resolves when it answers.
+export async function serve(words, port = 0) {
+  const child = spawn(hypermile, ["serve", "--json", "--listen", `127.0.0.1:${port}`, ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, HYPERMILE_SOCKET: process.env.HYPERMILE_SOCKET ?? join(folder, "no-daemon.sock") },
+  });
+  started.push(child);
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.once("data", (data) => resolve(String(data)));
+    child.once("exit", (code) => reject(new Error(`serve ended with ${code}`)));
+  });
+  const { url } = JSON.parse(line);
+  return {
+    url,
+    port: Number(new URL(url).port),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once("exit", resolve);
+        child.kill("SIGTERM");
+      }),
+  };
+}
+
+export function startOther(program, words, options = {}) {
+  const child = spawn(program, words, { stdio: "ignore", ...options });
+  started.push(child);
+  return child;
+}
+
+export async function browser() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+// A page that remembers what went wrong on it and what it asked the network for.
+export async function openPage(chrome, options = {}) {
+  const context = await chrome.newContext({ viewport: { width: 1240, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.problems = [];
+  page.asked = [];
+  page.on("pageerror", (error) => page.problems.push(String(error)));
+  page.on("request", (request) => page.asked.push(request.url()));
+  return page;
+}
+
+export async function picture(page, name, options = {}) {
+  const path = join(folder, name);
+  await page.screenshot({ path, ...options });
+  if (!pictures) return;
+  mkdirSync(pictures, { recursive: true });
+  execFileSync("optipng", ["-quiet", "-o2", path]);
+  copyFileSync(path, join(pictures, name));
+}

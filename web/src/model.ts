@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the program tells the page: the same keys as src/record/report_data.cpp and, for the live
+// page, src/serve/live_data.cpp. What is not known is absent.
+
+export interface Setting {
+  label: string;
+  sm_mhz?: number;
+  mem_mhz?: number;
+  limit_w?: number;
+}
+
+export interface Series {
+  t: number[];
+  mean: number[];
+  low: number[];
+  high: number[];
+}
+
+export interface Measured {
+  setting: Setting;
+  windows: number;
+  unusable: number;
+  iterations: number;
+  kept: boolean;
+  time_s: number;
+  time_s_error?: number;
+  energy_j: number;
+  energy_j_error?: number;
+  power_w: number;
+  power_w_error?: number;
+  sm_mhz?: number;
+  slowdown?: number;
+  slowdown_error?: number;
+  saved?: number;
+  saved_error?: number;
+}
+
+export interface ForecastPoint {
+  setting: Setting;
+  slowdown: number;
+  slowdown_sd: number;
+  score: number;
+  score_sd: number;
+  safe: number;
+}
+
+export interface Phase {
+  process: number;
+  phase: number;
+  level: number;
+  main: boolean;
+  seconds: number;
+  settings: Measured[];
+  time_s: Series;
+  energy_j: Series;
+  forecast: ForecastPoint[];
+  first_forecast: ForecastPoint[];
+  saved_j?: number;
+}
+
+export interface Gpu {
+  uuid: string;
+  name: string;
+  driver: string;
+  index?: number;
+  power_w: Series;
+  sm_mhz: Series;
+  mem_mhz: Series;
+  temperature_c: Series;
+  limit_w: Series;
+  asked: (Setting & { t: number })[];
+  phases: Phase[];
+  throttled: boolean;
+  energy_j?: number;
+  oracle?: { setting: Setting; slowdown?: number; saved?: number };
+  now: {
+    power_w?: number;
+    sm_mhz?: number;
+    mem_mhz?: number;
+    temperature_c?: number;
+    utilization?: number;
+  };
+}
+
+export interface RunLine {
+  id: string;
+  file: string;
+  title: string;
+  started: number;
+  now_s: number;
+  simulated: boolean;
+  ended: boolean;
+  state?: string;
+  gpu?: string;
+}
+
+export interface Run extends RunLine {
+  run: string;
+  program: string;
+  command: string[];
+  environment: Record<string, string>;
+  policy: string;
+  objective: string;
+  bound?: number;
+  state_reason: string;
+  states: { t: number; state: string }[];
+  told: { t: number; kind: string; text: string; gpu?: string }[];
+  told_left_out: number;
+  told_head: number;
+  gpus: Gpu[];
+  end?: { exit_code: number; reason: string; totals: Record<string, number> };
+}
+
+export interface Report {
+  runs: Run[];
+  runs_left_out: number;
+  unreadable_lines: number;
+}
+
+export interface Lease {
+  lease?: number;
+  program?: string;
+  job?: string;
+  uid?: number;
+  pid?: number;
+  since_unix?: number;
+  expires_in_s?: number;
+  gpus: { uuid: string; setting: Setting; restoring: boolean }[];
+}
+
+// What the live page asks for every few seconds.
+export interface Overview {
+  version: string;
+  runs: RunLine[];
+  problems: string[];
+  daemon: { reached: boolean; problem?: string; version?: string; closed?: boolean; leases: Lease[] };
+}
