@@ -141,6 +141,7 @@ class RunDigest {
   void take(const RunEnd& e) { end_ = e; }
   void take(const ProcessEvent&) {}
   void take(const ProgressEvent&) {}
+  void take(const FeaturesEvent&) {}
 
   std::size_t points_;
   RunStart start_;
