@@ -59,7 +59,7 @@ TEST(SweepJournal, GivesBackExactlyWhatWasWritten) {
 
 TEST(SweepJournal, LosesNothingThatWasReportedWhereverTheProcessDies) {
   for (int dies_at = 0; dies_at < 40; ++dies_at) {
-    for (const std::size_t torn : {0, 1, 40}) {
+    for (const std::size_t torn : {0U, 1U, 40U}) {
       Fate fate{.dies_at = dies_at, .torn_after = torn};
       FaultyFiles files({}, fate);
       std::size_t reported = 0;
