@@ -45,7 +45,9 @@ double cpu_seconds() {
       if (overview && overview->status == 200) {
         const auto runs = nlohmann::json::parse(overview->body).at("runs");
         if (!runs.empty()) {
-          client.Get("/api/run", {{"id", runs[0].at("id").get<std::string>()}, {"seen", ""}}, {});
+          const httplib::Params wanted = {{"id", runs[0].at("id").get<std::string>()},
+                                          {"seen", ""}};
+          client.Get("/api/run", wanted, httplib::Headers());
         }
       }
     }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lease/table_fixture.h"
 
 namespace hypermile {

@@ -26,8 +26,8 @@ class RunPageTest(unittest.TestCase):
         self.world = self.enterContext(World())
 
     def url_of(self, run):
-        line = wait_for("it says where the page is", run.stderr.readline)
-        return re.search(r"shown at (http://\S+)", line).group(1)
+        found = wait_for("it says where the page is", lambda: re.search(r"shown at (http://\S+)", run.stderr.readline()))
+        return found.group(1)
 
     def test_shows_the_run_and_its_lease_and_leaves_a_report(self):
         self.world.daemon()
