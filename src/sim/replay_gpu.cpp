@@ -140,6 +140,9 @@ Result<Sample> ReplayGpu::read(SensorSet wanted) {
     sample.sm_clock = point.sm_seen            ? point.sm_seen
                       : point.setting.sm_clock ? point.setting.sm_clock
                                                : curve_.default_values.sm_clock;
+    // A mean above its ceiling is of the moments around the run as well: a lock is not passed.
+    if (point.setting.sm_clock)
+      sample.sm_clock = std::min(*sample.sm_clock, *point.setting.sm_clock);
     sample.memory_clock =
         in_force_.memory_clock ? in_force_.memory_clock : curve_.default_values.memory_clock;
   }
