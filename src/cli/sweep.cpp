@@ -56,8 +56,8 @@ class Sweep {
     bar_.clear();
     // What was measured is told also where something failed.
     const Result<void> written = write(journal);
-    RETURN_IF_ERROR(swept);
-    RETURN_IF_ERROR(written);
+    if (!swept) return swept.error();
+    if (!written) return written.error();
     return conclude(SweepCourse(terms_, journal, {}));
   }
 
