@@ -46,7 +46,7 @@ lint: ## clang-format and clang-tidy
 	@scripts/lint
 
 # What runs threads or shares memory; the rest would only repeat what asan has shown.
-THREADED := daemon execute gpu inject job judge lease observe serve nvmlsim
+THREADED := daemon execute gpu inject job lease nvmlsim serve
 
 sanitize: ## the tests, built by clang, under address and undefined; what runs threads under thread
 	@$(PACKAGES) build test lint

@@ -37,6 +37,10 @@ function(hypermile_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name}_test ${arg_SOURCES})
   hypermile_options(${name}_test)
+  if(HYPERMILE_SANITIZE)
+    # What is tested is optimised; the tests themselves need only be compiled quickly.
+    target_compile_options(${name}_test PRIVATE -O0)
+  endif()
   target_link_libraries(${name}_test PRIVATE ${arg_DEPS} GTest::gtest_main)
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
     ENVIRONMENT "HYPERMILE_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
