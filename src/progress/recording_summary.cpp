@@ -95,11 +95,10 @@ void describe_levels(const Collector& seen, RecordingSummary& summary) {
   const auto longest =
       std::ranges::max_element(seconds, {}, [](const auto& entry) { return entry.second; });
   const Pattern& pattern = seen.patterns.at(longest->first);
-  const Stay* stay = nullptr;
-  for (const Stay& one : seen.stays) {
-    if (one.phase == pattern.phase && (!stay || one.span() > stay->span())) stay = &one;
-  }
-  const Seconds period = period_of(*stay);
+  const Stay& stay = *std::ranges::max_element(seen.stays, {}, [&](const Stay& one) {
+    return one.phase == pattern.phase ? one.span().value() : -1.0;
+  });
+  const Seconds period = period_of(stay);
   summary.confidence = pattern.confidence;
   summary.levels.push_back({period, iterations[pattern.phase]});
   for (const OuterLevel& outer : pattern.outer) {
