@@ -60,6 +60,7 @@ class Defaults {
       }
       if (before != nullptr || after != nullptr) break;
     }
+    if (before == nullptr && after == nullptr) return {};  // there is none at all: empty()
     if (before == nullptr) return local(*after);
     if (after == nullptr) return local(*before);
     const auto span = static_cast<double>(after->step - before->step);
