@@ -86,13 +86,17 @@ void JobReport::append(EventBody body) {
   }
 }
 
-void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::append_end(const JobOutcome& outcome, const std::string& reason) {
   append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+}
+
+void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
+  append_end(outcome, reason);
   page_.finish();
 }
 
 void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
-  append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+  append_end(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {

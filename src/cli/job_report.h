@@ -44,6 +44,7 @@ class JobReport {
 
  private:
   void append(EventBody body);
+  void append_end(const JobOutcome& outcome, const std::string& reason);
 
   const OptionValues& options_;
   CommandContext& context_;

@@ -12,7 +12,7 @@ are one job. Tested with pytorch-lightning 2.0; `lightning` 2 has the same callb
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 try:
     from lightning.pytorch import Callback
@@ -20,24 +20,12 @@ except ImportError:
     from pytorch_lightning import Callback
 
 from .. import _core
-from ..results import Result
-from ..watch import Watch, observe, optimize
+from ._watching import Watching
 
 
-class HypermileCallback(Callback):  # type: ignore[misc]
-    """`options` are those of hypermile.optimize(), or of hypermile.observe() where `observe_only`."""
-
-    def __init__(self, observe_only: bool = False, **options: Any) -> None:
-        self._observe_only = observe_only
-        self._options = options
-        self._watch: Optional[Watch] = None
-        self.result = Result(reason="training has not ended yet")
-
+class HypermileCallback(Watching, Callback):  # type: ignore[misc]
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        options = dict(self._options)
-        if getattr(trainer, "world_size", 1) > 1:
-            options.setdefault("local_rank", trainer.local_rank)
-        self._watch = (observe(**options) if self._observe_only else optimize(**options)).start()
+        self._start(**({"local_rank": trainer.local_rank} if getattr(trainer, "world_size", 1) > 1 else {}))
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         # Batches between two steps only add to the gradients.
@@ -53,8 +41,3 @@ class HypermileCallback(Callback):  # type: ignore[misc]
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         self._stop()
-
-    def _stop(self) -> None:
-        if self._watch is not None:
-            self.result = self._watch.stop()
-            self._watch = None
