@@ -258,8 +258,11 @@ void ProcessProgress::set_levels(PhaseProgress& into, const Pattern& pattern) {
     }
     PhaseProgress::Level level;
     level.outer = outer;
-    if (RingReader* ring = launch_ring()) level.kernel = ring->name(outer.kernel).value_or("");
-    level.optimizer = is_optimizer_kernel(level.kernel);
+    RingReader* ring = launch_ring();
+    level.optimizer =
+        ring != nullptr && std::ranges::any_of(outer.kernels, [ring](std::uint32_t kernel) {
+          return is_optimizer_kernel(ring->name(kernel).value_or(""));
+        });
     levels.push_back(std::move(level));
   }
   into.levels = std::move(levels);

@@ -50,6 +50,21 @@ TEST_F(SessionTest, CountsOptimizerStepsOverMicroBatches) {
   EXPECT_NEAR(phase.time->value, 80e-3, 80e-3 * 1e-3);
 }
 
+// The first micro-batch stores its gradients, the others add theirs: that shows the step as well as
+// the optimizer does, and may be seen first.
+TEST_F(SessionTest, KnowsAnOptimizerStepThatAnotherKernelShows) {
+  RingJob job(at(0.1));
+  std::vector<Iteration> cycle(8, iteration_of("micro_", 30, milliseconds(10)));
+  for (int i = 0; i < 3; ++i) cycle.front().kernels.emplace_back("copy_gradient");
+  for (int i = 0; i < 4; ++i) cycle.back().kernels.emplace_back("multi_tensor_apply_adam");
+
+  run_until(12, [&](Instant now) { job.train_until(now, cycle); });
+  const RunSummary summary = finish();
+
+  ASSERT_EQ(summary.processes.at(0).phases.size(), 1U);
+  EXPECT_EQ(summary.processes[0].phases[0].micro_batches, 8);
+}
+
 TEST_F(SessionTest, KeepsPhasesApartAndKnowsThemAgain) {
   RingJob job(at(0.1));
   const std::vector<Iteration> train = {iteration_of("train_", 60, milliseconds(20))};
