@@ -2,7 +2,7 @@
 """`hypermile run --observe` beside every loop of loops.py, against the loop's own books. Reads the GPU and
 changes nothing on it (HYPERMILE_READ_ONLY=1).
 
-usage: observe.py HYPERMILE OUT [--seconds N] [LOOP…]
+usage: observe.py HYPERMILE OUT [--seconds N] [--logs FOLDER] [LOOP…]
 
 OUT gets iterations.md (the table), iterations.json (all figures), and what hypermile printed (observe.log).
 """
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("hypermile")
     parser.add_argument("out")
     parser.add_argument("--seconds", type=float, default=12)
+    parser.add_argument("--logs", help="a folder that gets every loop's event log")
     parser.add_argument("loops", nargs="*")
     options = parser.parse_intermixed_args()
     rows, printed = [], []
@@ -132,8 +133,8 @@ def main():
                 printed.append(f"== {loop}: failed: {problem}")
                 print(printed[-1], flush=True)
                 continue
-            if loop in ("resnet_eager", "train_eval"):  # one log to look at
-                os.system(f"gzip -c {folder}/log.jsonl > {options.out}/{loop}.jsonl.gz")
+            if options.logs:
+                os.system(f"gzip -c {folder}/log.jsonl > {options.logs}/{loop}.jsonl.gz")
         printed.append(f"== {loop}: exit {done.returncode}, {time.monotonic() - begin:.1f} s\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
         print(printed[-1], flush=True)
         for process in summary["processes"]:
