@@ -19,10 +19,10 @@ namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {
-    &kDoctorCommand, &kMonitorCommand, &kRunCommand,      &kAttachCommand,
-    &kSweepCommand,  &kDetectCommand,  &kEvaluateCommand, &kSimulateCommand,
-    &kLearnCommand,  &kPredictCommand, &kPlanCommand,     &kDemoCommand,
-    &kReportCommand, &kServeCommand,   &kLeasesCommand,   &kResetCommand};
+    &kDoctorCommand,  &kMonitorCommand, &kCountersCommand, &kRunCommand,      &kAttachCommand,
+    &kSweepCommand,   &kDetectCommand,  &kEvaluateCommand, &kSimulateCommand, &kLearnCommand,
+    &kPredictCommand, &kPlanCommand,    &kDemoCommand,     &kReportCommand,   &kServeCommand,
+    &kLeasesCommand,  &kResetCommand};
 
 int report(const Error& error, CommandContext& context) {
   context.err << "hypermile: " << error.line() << std::endl;

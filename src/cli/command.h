@@ -49,6 +49,7 @@ struct Command {
 
 extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
+extern const Command kCountersCommand;
 extern const Command kRunCommand;
 extern const Command kAttachCommand;
 extern const Command kDetectCommand;

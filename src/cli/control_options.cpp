@@ -62,6 +62,7 @@ Result<ControlChoice> read_control_choice(const OptionValues& values) {
     choice.controller.job_iterations = static_cast<double>(values.integer("iterations"));
   }
   ASSIGN_OR_RETURN(choice.cache, read_cache(values));
+  choice.counters = values.flag("counters");
   if (values.given("model")) choice.model = values.text("model");
   return choice;
 }

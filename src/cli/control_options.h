@@ -18,6 +18,7 @@ struct ControlChoice {
   bool observe = false;  // change nothing
   ControllerOptions controller;
   std::optional<std::string> cache;  // the file that remembers jobs; nullopt: none
+  bool counters = false;             // read performance counters for features
   std::optional<std::string> model;  // of predictions; nullopt: the one that came with the program
 
   // A sweep in the policy's place; null: none. Must outlive the job.

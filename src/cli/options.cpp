@@ -16,18 +16,25 @@ using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
-     "doctor monitor run attach sweep detect demo evaluate learn predict simulate plan leases "
-     "reset report serve",
+     "doctor monitor counters run attach sweep detect demo evaluate learn predict simulate plan "
+     "leases reset report serve",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor run attach sweep simulate plan reset",
+    {"gpu", kText, "G", "", "doctor monitor counters run attach sweep simulate plan reset",
      "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
-     "it every GPU (doctor), the first one visible to CUDA (monitor), those the job uses (run, "
+     "it every GPU (doctor), the first one visible to CUDA (monitor, counters), those the job uses "
+     "(run, "
      "attach, sweep), sim:rtx3080ti (simulate); plan takes the name of a sheet, as sim:a4000 or "
      "a4000"},
     {"pid", kInteger, "N", "", "attach sweep", "a process of the job that already runs", false},
     {"rings", kText, "FOLDER", "", "attach",
      "where the job leaves its ticks, if its environment did not say so when it started", false},
     {"observe", kFlag, "", "false", "run attach", "only watch: nothing is changed on any GPU"},
+    {"counters", kFlag, "", "false", "run attach sweep",
+     "read performance counters through CUPTI while features are collected, in a process of its "
+     "own; needs the right to profile"},
+    {"from", kText, "cupti|nvml", "cupti", "counters",
+     "performance counters through CUPTI, which needs the right to profile, or NVML's activity "
+     "counters (Hopper and newer)"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
     {"cache", kText, "F.json", "no", "run attach simulate",
@@ -69,10 +76,12 @@ constexpr OptionSpec kTable[] = {
      "with --gpus: how much less work the lightest GPU has than the heaviest"},
     {"no-slack", kFlag, "", "false", "simulate",
      "with --gpus: tell all GPUs the same, also those that wait for the others"},
-    {"seconds", kDuration, "N", "", "monitor simulate",
-     "stop after this long; without it monitor runs until interrupted, and simulate --realtime for "
-     "10s"},
-    {"interval", kDuration, "T", "1s", "monitor", "time between two lines"},
+    {"seconds", kDuration, "N", "", "monitor counters simulate",
+     "stop after this long; without it monitor runs until interrupted, and counters and simulate "
+     "--realtime for 10s"},
+    {"interval", kDuration, "T", "1s", "monitor counters",
+     "time between two lines; counters --json writes its document again so often where it is "
+     "given"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach sweep demo simulate",

@@ -150,6 +150,7 @@ class Sweep {
     ControlChoice choice;
     choice.controller = course.controller_options();
     choice.sweep = &course;
+    choice.counters = options_.flag("counters");
     choice.show_sweep = [this](const SweepProgress& progress) { bar_.show(progress); };
     choice.end_job = options_.flag("end-job");
     RETURN_IF_ERROR(report_.open_log(std::move(typed), choice));

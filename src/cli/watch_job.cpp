@@ -2,6 +2,7 @@
 #include "cli/watch_job.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -11,7 +12,9 @@
 #include "control/job_cache.h"
 #include "control/job_memory.h"
 #include "control/lease_port.h"
+#include "counters/counter_process.h"
 #include "gpu/setting_grid.h"
+#include "inject/cupti_library.h"
 #include "observe/session.h"
 #include "predict/model_file.h"
 #include "predict/model_predictor.h"
@@ -77,6 +80,7 @@ class JobWatcher {
     port_.emplace(std::move(port), context.clock, std::move(access.guardian));
     ControllerParts parts{.port = *port_};
     if (starts_from_prediction(choice.controller.policy)) parts.predict = predictor();
+    if (choice.counters) parts.counters = &counters_.emplace(counter_program(), context.clock);
     if (choice.sweep != nullptr) parts.make_policy = choice.sweep->maker();
     if (choice.cache) {
       open_cache(*choice.cache);
@@ -151,6 +155,17 @@ class JobWatcher {
     };
   }
 
+  // Ourselves, with the CUPTI that the job has; it must see all GPUs and not be watched as a job.
+  CounterProgram counter_program() const {
+    Environment environment = Environment::from(environ);
+    if (const auto cupti = job_.environment.get(kCuptiVariable)) {
+      environment.set(kCuptiVariable, *cupti);
+    }
+    return {"/proc/self/exe",
+            {"hypermile", "counters", "--json", "--interval", "0.5s"},
+            environment.strings()};
+  }
+
   void open_cache(const std::string& path) {
     // What cannot be made here cannot be written later, which is said then.
     std::error_code ignored;
@@ -183,6 +198,7 @@ class JobWatcher {
   std::optional<JobCache> cache_;
   std::optional<JobMemory> memory_;
   std::optional<LeasePort> port_;
+  std::optional<CounterProcess> counters_;
   std::optional<Controller> controller_;
 };
 

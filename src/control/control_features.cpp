@@ -11,7 +11,9 @@ void Controller::Core::open_collector(const Phase& phase) {
   collector_.reset();
   if (!phase.features_wanted || spoiled_ || phase.step->setting != 0) return;
   GpuWatch* gpu = applied_->gpus().front();
-  if (gpu->opened() && !gpu->failing()) collector_.emplace(*phase.process, *gpu);
+  if (gpu->opened() && !gpu->failing()) {
+    collector_.emplace(*phase.process, *gpu, parts_.counters);
+  }
 }
 
 void Controller::Core::collect_features(Phase& phase, Window& joint) {
@@ -32,6 +34,12 @@ void Controller::Core::collect_features(Phase& phase, Window& joint) {
   event.numbers = {{"driver_calls", static_cast<double>(collector_->driver_calls())},
                    {"spent_s", collector_->spent().value()},
                    {"window_s", joint.duration.value()}};
+  if (const auto& counted = collector_->counted()) {
+    event.numbers["counter_samples"] = static_cast<double>(counted->samples);
+    if (!counted->problem.empty()) {
+      desk_->warn(counted->problem + "; what only counters tell is missing");
+    }
+  }
   desk_->write(std::move(event));
   collector_.reset();
 }

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "control/control_summary.h"
 #include "control/setting_port.h"
+#include "measure/counter_source.h"
 #include "observe/job_follower.h"
 #include "policy/policy.h"
 
@@ -58,6 +59,8 @@ struct ControllerParts {
       make_policy = {};
   // Who predicts other Settings for the policy of a phase; empty: nobody.
   std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)> predict = {};
+  // Reads performance counters while features are collected; null: nobody.
+  CounterSource* counters = nullptr;
 };
 
 class Controller final : public JobFollower {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/feature_collector.h"
 
+#include <utility>
+
 namespace hypermile {
 namespace {
 
@@ -34,17 +36,24 @@ std::optional<double> FeatureCollector::Mean::value() const {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-FeatureCollector::FeatureCollector(const ProcessProgress& process, GpuWatch& gpu)
+FeatureCollector::FeatureCollector(const ProcessProgress& process, GpuWatch& gpu,
+                                   CounterSource* counters)
     : process_(process),
       gpu_(gpu),
       has_activity_(gpu.capabilities().activity_metrics),
       begin_(gpu.clock().now()),
       next_(begin_ + kPeriod),
-      launches_(process.launches()) {
+      launches_(process.launches()),
+      counters_(counters) {
   static_assert(std::size(kMetrics) == std::tuple_size_v<decltype(activity_)>);
   // The first call only begins the interval; what an earlier caller had begun is not ours.
   if (has_activity_) read_activity();
   for (Mean& mean : activity_) mean = {};
+  if (counters_ != nullptr) counters_->begin(gpu.identity());
+}
+
+FeatureCollector::~FeatureCollector() {
+  if (counters_ != nullptr) counters_->end();
 }
 
 void FeatureCollector::poll(Instant now) {
@@ -97,7 +106,15 @@ Features FeatureCollector::collect(const Window& baseline) {
   if (launched > 0 && watched > Seconds(0)) {
     sources.launches = static_cast<double>(launched) * (baseline.duration / watched);
   }
-  return features_of(baseline, sources);
+  Features features = features_of(baseline, sources);
+  if (counters_ == nullptr) return features;
+  counted_ = std::exchange(counters_, nullptr)->end();
+  // What NVML itself tells comes first: it is what models have learnt from.
+  for (std::size_t i = 0; i < kFeatureCount; ++i) {
+    const auto feature = static_cast<Feature>(i);
+    if (!features.get(feature)) features.set(feature, counted_->features.get(feature));
+  }
+  return features;
 }
 
 }  // namespace hypermile

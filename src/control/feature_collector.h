@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collects what a job asks of its GPU (measure/features.h) over one baseline Window: activity
-// counters where the card has them, utilisation where it has not. It costs driver calls, so a
-// Controller has one only for the first baseline of a phase and after the job has changed, never
-// all the time. Nothing here fails: what cannot be read is missing.
+// counters where the card has them, utilisation where it has not, and performance counters where
+// the user wants them read. It costs driver calls, so a Controller has one only for the first
+// baseline of a phase and after the job has changed, never all the time. Nothing here fails: what
+// cannot be read is missing.
 #pragma once
 
 #include <array>
 #include <optional>
 
-#include "measure/features.h"
+#include "measure/counter_source.h"
 #include "observe/gpu_watch.h"
 #include "observe/process_progress.h"
 
@@ -17,8 +18,11 @@ namespace hypermile {
 
 class FeatureCollector {
  public:
-  // The Window begins now. Both must outlive it.
-  FeatureCollector(const ProcessProgress& process, GpuWatch& gpu);
+  // The Window begins now. All must outlive it; `counters` is null where they are not wanted.
+  FeatureCollector(const ProcessProgress& process, GpuWatch& gpu, CounterSource* counters);
+  ~FeatureCollector();
+  FeatureCollector(const FeatureCollector&) = delete;
+  FeatureCollector& operator=(const FeatureCollector&) = delete;
 
   // As often as one likes: reads when something is due.
   void poll(Instant now);
@@ -28,6 +32,8 @@ class FeatureCollector {
   const GpuWatch& gpu() const { return gpu_; }
   Seconds spent() const { return spent_; }  // in driver calls
   std::size_t driver_calls() const { return calls_; }
+  // After collect(), where counters were wanted.
+  const std::optional<CounterReading>& counted() const { return counted_; }
 
  private:
   struct Mean {
@@ -49,6 +55,8 @@ class FeatureCollector {
   Mean gpu_utilization_, memory_utilization_;
   Seconds spent_;
   std::size_t calls_ = 0;
+  CounterSource* counters_;  // null once it has ended
+  std::optional<CounterReading> counted_;
 };
 
 }  // namespace hypermile

@@ -11,6 +11,7 @@ import unittest
 import parallel
 from world import HYPERMILE, World, finish, wait_for
 
+FAKE_COUNTERS = os.environ.get("FAKE_COUNTERS", "")
 needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can be a guardian")
 
 
@@ -90,6 +91,101 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(code, 1, err)
         self.assertIn("the same command goes on from there", err)
         self.assertFalse(self.world.changed())
+
+    def test_sweeps_a_job_that_already_runs_and_leaves_it_running(self):
+        job = self.world.start([HYPERMILE, "run", "--observe", "--log", self.world.path("observed.jsonl"), "--",
+                                *self.world.job(300)])
+        wait_for("the job is seen", lambda: '"process"' in self.world.read("observed.jsonl"))
+        run = self.world.start([HYPERMILE, "sweep", "--out", self.out, "--pid", str(job.pid), "--grid", "sm=3", "--warm-up",
+                                "1s", "--settle", "0s", "--window", "1s"])
+        code, _, err = finish(run)
+        self.assertEqual(code, 0, err)
+        rows = self.rows()
+        self.assertEqual([row["is_default"] for row in rows], ["1", "0", "0", "0"])
+        self.assertEqual({row["workload"] for row in rows}, {f"pid {job.pid}"})
+        self.assertLess(float(rows[0]["time_s"]), float(rows[-1]["time_s"]))
+        self.assertFalse(self.world.changed())
+        self.assertIsNone(job.poll(), "the job was harmed")
+        job.terminate()
+        finish(job)
+
+    def test_says_so_where_a_running_job_cannot_be_timed(self):
+        job = self.world.start(self.world.job(30))
+        code, _, err = finish(self.world.start([HYPERMILE, "sweep", "--out", self.out, "--pid", str(job.pid)]))
+        self.assertEqual(code, 1)
+        self.assertIn("carries neither hypermile's library nor ticks", err)
+        self.assertFalse(os.path.exists(self.out))
+        self.assertIsNone(job.poll(), "the job was harmed")
+
+
+@needs_root
+class CountersTest(unittest.TestCase):
+    """Performance counters of a card without activity counters, through a fake CUPTI."""
+
+    def setUp(self):
+        self.world = self.enterContext(World("rtx3080ti"))
+        self.world.environment["HYPERMILE_CUPTI"] = FAKE_COUNTERS
+        self.world.environment["LD_LIBRARY_PATH"] = os.path.dirname(FAKE_COUNTERS)
+
+    def sweep(self, *more, **faults):
+        self.world.environment.update(faults)
+        run = self.world.start([HYPERMILE, "sweep", "--out", self.world.path("F.csv"), "--grid", "sm=2", "--warm-up", "1s",
+                                "--settle", "0s", "--window", "3s", "--end-job", *more, "--", *self.world.job(200)])
+        code, _, err = finish(run)
+        self.assertEqual(code, 0, err)
+        self.assertFalse(self.world.changed())
+        with open(self.world.path("F.csv"), encoding="utf-8", newline="") as file:
+            return next(csv.DictReader(file)), err
+
+    def test_fill_what_nvml_does_not_tell(self):
+        row, err = self.sweep("--counters")
+        self.assertGreater(float(row["l2_active"]), 0, err)
+        self.assertGreater(float(row["sm_active"]), 0, err)
+
+    def test_are_not_read_unless_asked_for(self):
+        row, _ = self.sweep()
+        self.assertEqual(row.get("sm_active", ""), "")
+
+    def test_that_may_not_be_read_are_missing_and_nothing_else_is(self):
+        row, err = self.sweep("--counters", FAKE_COUNTERS_FAIL="cuptiPmSamplingEnable=35")
+        self.assertEqual(row.get("sm_active", ""), "")
+        self.assertIn("this user may not read performance counters", err)
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", err)
+        self.assertGreater(float(row["gpu_util"]), 0)
+
+    def test_whose_library_crashes_harm_nobody(self):
+        row, err = self.sweep("--counters", FAKE_COUNTERS_DO="cuptiPmSamplingStart=crash")
+        self.assertEqual(row.get("sm_active", ""), "")
+        self.assertIn("what only counters tell is missing", err)
+
+    def test_whose_library_hangs_harm_nobody(self):
+        row, err = self.sweep("--counters", FAKE_COUNTERS_DO="cuptiPmSamplingEnable=hang")
+        self.assertEqual(row.get("sm_active", ""), "")
+        self.assertIn("performance counters have not answered in time", err)
+
+    def test_can_be_asked_for_by_hand(self):
+        done = self.world.call("counters", "--json", "--seconds", "3s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["chip"], "GA102")
+        self.assertGreater(document["samples"], 20)
+        self.assertAlmostEqual(document["features"]["pcie_gb_s"], 4)
+        lines = self.world.call("counters", "--json", "--seconds", "2s", "--interval", "0.5s").stdout.splitlines()
+        self.assertGreater(len(lines), 2)
+        self.assertIn("l2_active", self.world.call("counters", "--seconds", "3s").stdout)
+
+    def test_by_hand_say_in_one_line_why_not(self):
+        self.world.environment["FAKE_COUNTERS_CHIP"] = "GV100"
+        done = self.world.call("counters")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("begins with Turing", done.stderr)
+        self.assertEqual(self.world.call("counters", "--from", "tea").returncode, 2)
+        self.world.environment["HYPERMILE_CUPTI"] = self.world.path("libnone.so")
+        self.world.environment["LD_LIBRARY_PATH"] = self.world.folder
+        done = self.world.call("counters")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
 
 if __name__ == "__main__":
