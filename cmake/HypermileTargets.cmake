@@ -5,7 +5,10 @@
 #
 # Sources are listed, never globbed: a file that is not built is a mistake that must show.
 
-set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+if(NOT HYPERMILE_PYTHON_ONLY)  # `pip install` must not fail over what a compiler of tomorrow warns of
+  list(APPEND HYPERMILE_WARNINGS -Werror)
+endif()
 
 function(hypermile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
