@@ -53,6 +53,8 @@ Instant Controller::Core::step(Instant now) {
   if (!begun_) set_state(ControlState::kWarmUp, "the job's iterations are not known yet");
   if (state_ == ControlState::kReleased) return now + Seconds(1);
   if (!applied_->gpus().empty()) applied_->step(now);
+  // What is not watched on purpose is no silence of the job's.
+  if (lead_ != nullptr && lead_->dark() && last_boundary_) last_boundary_ = now;
   drive(now);
   attend();
   const auto stage = applied_->stage();

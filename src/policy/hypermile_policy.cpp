@@ -181,7 +181,7 @@ std::optional<Step> HypermilePolicy::memory_probe() {
   Step step = measure_default("a lower memory clock", true);
   step.setting = probe->setting;
   if (probe->deep) step.abort_after = kWatchDeep;
-  step.abort_above = abort_threshold(context_, seen_.noise(), now.default_time, step.abort_after);
+  cut_when_too_slow(step, context_, seen_.noise(), now.default_time);
   step.confidence = 0.5;
   return step;
 }

@@ -43,6 +43,14 @@ constexpr double kAlikeSlowdown = 0.015;
 constexpr double kAlikeScore = 0.025;
 constexpr double kRecallWindows = 3;
 
+double plainly_too_slow(const PolicyContext& context) {
+  return std::max(0.15, 3 * effective_bound(context.objective).value_or(1));
+}
+
+double scatter_of_a_window(const Noise& noise) {
+  return 4 * noise.time;
+}
+
 }  // namespace
 
 double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length) {
@@ -53,11 +61,19 @@ double wanted_baselines(const PolicyContext& context, const Noise& noise, double
   return std::clamp(kBaselineShare * best, 2.0, kMostBaselines);
 }
 
-Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
-                        double after) {
-  const double s = effective_bound(context.objective).value_or(1);
-  const double noise_then = 4 * noise.time * std::sqrt(context.window_iterations / after);
-  return default_time * (1 + std::max({0.15, 3 * s, noise_then}));
+// Where a window has thousands of iterations a few of them say nothing: then as many are waited for
+// as tell what is plainly too slow from noise.
+double iterations_until_cut(const PolicyContext& context, const Noise& noise) {
+  const double telling = std::pow(scatter_of_a_window(noise) / plainly_too_slow(context), 2);
+  return std::floor(context.window_iterations * std::min(telling, 1.0));
+}
+
+void cut_when_too_slow(Step& step, const PolicyContext& context, const Noise& noise,
+                       Seconds default_time) {
+  step.abort_after = std::max(step.abort_after, iterations_until_cut(context, noise));
+  const double noise_then =
+      scatter_of_a_window(noise) * std::sqrt(context.window_iterations / step.abort_after);
+  step.abort_above = default_time * (1 + std::max(plainly_too_slow(context), noise_then));
 }
 
 SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
@@ -141,7 +157,8 @@ bool SliceSearch::affordable(std::size_t point, std::size_t settled, const Slice
   // Setting seen on, until the probe is cut short.
   const double ratio = std::exp(posterior_.slice().points[point].position);
   const double worst = (1 + view.lowest_slowdown) * std::max(view.lowest / ratio, 1.0) - 1;
-  const double until_cut = context_.settle_iterations + Step{}.abort_after;
+  const double until_cut = context_.settle_iterations +
+                           std::max(Step{}.abort_after, iterations_until_cut(context_, view.noise));
   if (!posterior_.slice().limits && worst > view.bound &&
       until_cut * (worst - view.bound) > kRiskShare * view.slack)
     return false;
@@ -255,7 +272,7 @@ Step SliceSearch::probe(std::size_t point, const SliceView& view, const JobState
   step.setting = posterior_.slice().points[point].setting;
   step.iterations = context_.window_iterations;
   step.exploring = true;
-  step.abort_above = abort_threshold(context_, view.noise, job.default_time, step.abort_after);
+  cut_when_too_slow(step, context_, view.noise, job.default_time);
   step.confidence = view.beliefs[point].safe;
   step.reason = why;
   return step;

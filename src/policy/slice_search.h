@@ -18,9 +18,11 @@ namespace hypermile {
 // saving than they do.
 double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length);
 
-// The time per iteration beyond which a probe is cut short from `after` iterations on.
-Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
-                        double after);
+// Iterations after which a probe that is plainly too slow can be told from noise.
+double iterations_until_cut(const PolicyContext& context, const Noise& noise);
+// Has the probe cut short then, or after step.abort_after where that is more.
+void cut_when_too_slow(Step& step, const PolicyContext& context, const Noise& noise,
+                       Seconds default_time);
 
 class SliceSearch {
  public:
