@@ -63,6 +63,7 @@ TEST_F(ControllerTest, LooksNowAndThenAtALaunchBoundJobWhoseSettingIsHeld) {
   launches_ = 600;
   begin();
   ASSERT_TRUE(train_until_held(400));
+  train((clock_.now() - begin_).value() + 15);  // at first it is watched closely
   const std::uint64_t iterations = job_->iterations();
   const std::uint64_t watched = job_->launches_watched();
 

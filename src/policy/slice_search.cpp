@@ -37,6 +37,10 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
+// How much the speed of a job may have changed by itself after PolicyContext::drift_iterations.
+constexpr double kMayDrift = 0.02;
+// The same where the default was seen once only: perhaps in a slow minute.
+constexpr double kMayDriftUnseen = 0.045;
 // What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
 // standard deviations. It gets so many windows.
 constexpr double kAlikeSlowdown = 0.015;
@@ -258,6 +262,14 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
          view.since_baseline >= kAskDefaultAfter;
 }
 
+// The job may run at another speed by now, and the Setting held is so near the bound that it
+// matters.
+bool SliceSearch::baseline_is_old(const SliceView& view) const {
+  if (!context_.drift_iterations || view.baseline_age < *context_.drift_iterations) return false;
+  const double margin = view.baseline_stays > 1 ? kMayDrift : kMayDriftUnseen;
+  return view.beliefs[held_].slowdown + margin > view.bound;
+}
+
 Step SliceSearch::baseline() const {
   Step step;
   step.iterations = context_.window_iterations;
@@ -320,7 +332,8 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
   if (must_move(*view, settled)) held_ = settled;
   if (held_ == 0) return std::nullopt;
   const double wanted = wanted_baselines(context_, view->noise, job.length);
-  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : view->stale_after))
+  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : view->stale_after) ||
+      baseline_is_old(*view))
     return baseline();
   return hold(*view);
 }
