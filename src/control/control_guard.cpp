@@ -20,7 +20,7 @@ constexpr double kNear = 0.97;
 constexpr double kEarnedBack = 0.92;
 // A job whose length nobody told is held against what it has run, or this.
 constexpr Seconds kShortestJob = Seconds(600);
-constexpr std::size_t kRemembered = 64;  // changes of Setting
+constexpr std::size_t kRemembered = 64;  // changes of Setting, dark stretches
 constexpr Seconds kRoundAtMost = Seconds(0.2);
 
 }  // namespace
@@ -28,8 +28,10 @@ constexpr Seconds kRoundAtMost = Seconds(0.2);
 // Boundaries are told of late: what was in force then is looked up.
 void Controller::Core::note_setting(Instant now) {
   if (lead_ != nullptr && lead_->dark()) {
-    if (!dark_since_ || now - *dark_until_ > kRoundAtMost) dark_since_ = now - kRoundAtMost;
-    dark_until_ = now;
+    const Instant before = now - kRoundAtMost;
+    if (dark_.empty() || dark_.back().second < before) dark_.emplace_back(before, now);
+    dark_.back().second = now;
+    if (dark_.size() > kRemembered) dark_.pop_front();
     // What is not watched on purpose is no silence of the job's.
     if (last_boundary_) last_boundary_ = now;
   }
@@ -53,7 +55,9 @@ void Controller::Core::keep_account(Phase& phase, const Boundary& boundary, Paus
   const std::optional<Instant> until = std::exchange(phase.accounted, boundary.time);
   if (!until || pause == Pause::kOdd || !off_default_at(boundary.time)) return;
   const Seconds took = boundary.time - *until;
-  const bool unseen = dark_since_ && *until < *dark_until_ && boundary.time > *dark_since_;
+  const bool unseen = boundary.unseen || std::ranges::any_of(dark_, [&](const auto& dark) {
+                        return *until < dark.second && boundary.time > dark.first;
+                      });
   if (!unseen) {
     phase.account.add_off_default(took, boundary.iterations);
   } else if (phase.off_time) {

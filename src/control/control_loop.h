@@ -123,7 +123,7 @@ class Controller::Core {
   PhaseBook book_;
   Phase* active_ = nullptr;
   Phase* visited_ = nullptr;                          // another one, perhaps only for a moment
-  std::optional<Instant> dark_since_, dark_until_;    // the lead was not watched last
+  std::deque<std::pair<Instant, Instant>> dark_;      // the lead was not watched; the oldest first
   std::deque<std::pair<Instant, bool>> off_default_;  // since when; the oldest first
   std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
   std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
