@@ -48,7 +48,9 @@ std::optional<double> Controller::Core::iterations_left(const Phase& phase) cons
     }
   }
   const double all = *options_.job_iterations * micro_batches(*phase.process, phase.number);
-  return std::max(0.0, all - phase.iterations);
+  // More than that: then the user counts something else, as optimizer steps that are not seen yet.
+  if (phase.iterations > all) return std::nullopt;
+  return all - phase.iterations;
 }
 
 std::vector<Setting> Controller::Core::settings_for(const Setting& default_values) const {
