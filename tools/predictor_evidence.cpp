@@ -3,7 +3,7 @@
 // Prints the tables of docs/evidence/predictors.md: predictors against baselines on public sweeps,
 // whole workloads or whole cards left out. `scripts/evidence/predictors` calls it.
 //
-//   predictor_evidence DATA_FOLDER workloads|pooled|cards|speed
+//   predictor_evidence DATA_FOLDER workloads|pooled|cards|limits|speed
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -173,6 +173,40 @@ Result<void> pooled(const std::string& data) {
   return compare({{"all four, one model", std::move(all)}}, 10);
 }
 
+// Sweeps of the power limit, which have no counters: power alone is known of their jobs.
+Result<std::vector<Example>> load_limits(const std::string& data) {
+  ASSIGN_OR_RETURN(ExampleSet all, read_examples({data + "/zeus_power_trace/data.csv",
+                                                  data + "/zeus_profile_windows/data.csv",
+                                                  data + "/darsh_llm_powercap/data.csv"}));
+  std::erase_if(all.examples, [](const Example& e) {
+    return std::ranges::none_of(e.points,
+                                [](const MeasuredRatio& p) { return p.at.limit.has_value(); });
+  });
+  return std::move(all.examples);
+}
+
+// Against the power limit: workloads left out, and every card left out once.
+Result<void> limits(const std::string& data) {
+  ASSIGN_OR_RETURN(const std::vector<Example> examples, load_limits(data));
+  RETURN_IF_ERROR(compare({{"power limits", examples}}, 10));
+  std::map<std::string, std::vector<Example>> cards;
+  for (const Example& example : examples) cards[example.key.gpu].push_back(example);
+  fmt::print("\n{}", kErrorHeader);
+  for (const auto& [card, tested] : cards) {
+    std::vector<Example> rest;
+    std::ranges::copy_if(examples, std::back_inserter(rest),
+                         [&, name = card](const Example& e) { return e.key.gpu != name; });
+    for (const Contender& contender : contenders(true)) {
+      if (contender.name == "roofline") continue;  // without counters it says nothing
+      ASSIGN_OR_RETURN(const auto predictor, contender.make(rest));
+      Outcome outcome;
+      for (const Example& example : tested) outcome.checker.add(*predictor, example);
+      fmt::print("{}", row("the others → " + card, contender.name, outcome, contender.bounded));
+    }
+  }
+  return {};
+}
+
 // Trained on one card, tested on another.
 Result<void> cards(const std::string& data) {
   const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
@@ -241,6 +275,7 @@ int main(int argc, char** argv) {
   if (part == "workloads") done = hypermile::workloads(argv[1]);
   if (part == "pooled") done = hypermile::pooled(argv[1]);
   if (part == "cards") done = hypermile::cards(argv[1]);
+  if (part == "limits") done = hypermile::limits(argv[1]);
   if (part == "speed") done = hypermile::speed(argv[1]);
   if (done) return 0;
   fmt::print(stderr, "predictor_evidence: {}\n", done.error().line());

@@ -42,7 +42,7 @@ nlohmann::json json_of(const Model& model, const ExampleSet& set) {
   nlohmann::json out = json_of(model.by_workload);
   out["kind"] = to_string(model.kind);
   out["workloads"] = set.examples.size();
-  out["cards"] = model.cards;
+  for (const CardProfile& card : model.cards) out["cards"].push_back(card.card);
   out["trained_on"] = std::move(sources);
   out["problems"] = set.problems.size();
   if (model.by_card) out["by_card"] = json_of(*model.by_card);

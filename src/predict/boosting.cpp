@@ -41,6 +41,7 @@ Result<Matrix> matrix_of(const BoostingRows& rows) {
 }
 
 Result<void> configure(void* booster, const BoostingOptions& options) {
+  const std::vector<int> directions(options.directions.begin(), options.directions.end());
   const std::pair<const char*, std::string> parameters[] = {
       {"objective", "reg:squarederror"},
       {"tree_method", "exact"},
@@ -53,6 +54,7 @@ Result<void> configure(void* booster, const BoostingOptions& options) {
       {"nthread", "1"},  // members train in threads of their own; one thread repeats exactly
       {"seed", std::to_string(options.seed)},
       {"verbosity", "0"},
+      {"monotone_constraints", fmt::format("({})", fmt::join(directions, ","))},
   };
   for (const auto& [name, value] : parameters) {
     if (XGBoosterSetParam(booster, name, value.c_str()) != 0) return refusal();

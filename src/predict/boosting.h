@@ -4,6 +4,7 @@
 // works with the Forest that comes out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct BoostingRows {
   std::vector<float> weights;
 };
 
+// Which way the target may go as an input grows: 1 up, -1 down, 0 either.
+using Directions = std::array<signed char, kInputCount>;
+
 struct BoostingOptions {
   int rounds = 120;
   int depth = 3;
@@ -25,6 +29,7 @@ struct BoostingOptions {
   double rows = 0.7;     // share of the rows that a tree sees
   double columns = 0.7;  // share of the inputs
   std::uint64_t seed = 1;
+  Directions directions = {};
 };
 
 // The same rows and options give the same trees. kUsage without rows, kInternal with XGBoost's own

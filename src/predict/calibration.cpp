@@ -16,7 +16,9 @@ void Residuals::add(const Example& example, std::span<const RawEstimate> estimat
     const MeasuredRatio& point = example.points[i];
     const RawEstimate& raw = estimates[i];
     // Without a doubt nothing was moved that the model knows of.
-    if (point.at.sm < kScoredFrom || raw.time_doubt <= 0 || raw.energy_doubt <= 0) continue;
+    if (!is_of(kind_, point) || point.at.sm < kScoredFrom || raw.time_doubt <= 0 ||
+        raw.energy_doubt <= 0)
+      continue;
     const double time = std::abs(raw.time - point.time);
     const double energy = std::abs(raw.energy - point.energy);
     time_[example.group].push_back(time / raw.time_doubt);

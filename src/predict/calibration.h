@@ -19,8 +19,16 @@ namespace hypermile {
 // Rows below this share of the default's SM clock are learnt from but not scored.
 inline constexpr double kScoredFrom = 0.6;
 
+// Which rows of a job are looked at: those at a power limit, or those at clocks alone.
+enum class RowKind { kClocks, kLimits };
+inline bool is_of(RowKind kind, const MeasuredRatio& point) {
+  return point.at.limit.has_value() == (kind == RowKind::kLimits);
+}
+
 class Residuals {
  public:
+  explicit Residuals(RowKind kind) : kind_(kind) {}
+
   // `estimates` were made without knowing `example`, one for each of its points.
   void add(const Example& example, std::span<const RawEstimate> estimates);
 
@@ -34,6 +42,7 @@ class Residuals {
   using Groups = std::map<std::string, std::vector<double>>;
   static double quantile(const Groups& groups);
 
+  RowKind kind_;
   Groups time_;
   Groups energy_;
   std::size_t rows_ = 0;

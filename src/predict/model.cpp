@@ -64,6 +64,15 @@ std::vector<double> Member::values(std::span<const Inputs> rows,
   return out;
 }
 
+Scores operator+(const Scores& a, const Scores& b) {
+  if (a.rows + b.rows == 0) return {};
+  const auto n = static_cast<double>(a.rows);
+  const auto m = static_cast<double>(b.rows);
+  const auto mean = [&](double x, double y) { return (n * x + m * y) / (n + m); };
+  return {a.rows + b.rows, mean(a.time_mae, b.time_mae), mean(a.energy_mae, b.energy_mae),
+          mean(a.coverage90, b.coverage90)};
+}
+
 const Relation* Model::find(Knob knob, Target target) const {
   const auto found = std::ranges::find_if(relations, [&](const Relation& relation) {
     return relation.knob == knob && relation.target == target;

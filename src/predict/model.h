@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "gpu/setting.h"
+#include "predict/card_distance.h"
 #include "predict/examples.h"
 #include "predict/forest.h"
 #include "predict/mean_curve.h"
@@ -56,11 +57,20 @@ struct Relation {
 };
 
 // Half the width of a 90 % interval is scale × (a floor and what members disagree about).
+struct BoundScales {
+  double time = 1;
+  double energy = 1;
+  // For a card that was not in the training, by how far its job lies from those that were.
+  DistanceScale new_card_time = {2, 0};
+  DistanceScale new_card_energy = {2, 0};
+};
+
+// Clocks and limits are learnt from other jobs and err differently.
 struct Calibration {
-  double time_scale = 1;
-  double energy_scale = 1;
-  double new_card_time_scale = 2;  // for a card that was not in the training
-  double new_card_energy_scale = 2;
+  BoundScales clocks;
+  BoundScales limits;
+
+  const BoundScales& of(const RelativeSetting& at) const { return at.limit ? limits : clocks; }
 };
 
 // On jobs that were not in the training of the member asked, rows at 0.6 of the SM clock or more.
@@ -71,12 +81,15 @@ struct Scores {
   double coverage90 = 0;
 };
 
+// Of both together.
+Scores operator+(const Scores& a, const Scores& b);
+
 struct Model {
   ModelKind kind = ModelKind::kBoosted;
   std::vector<Relation> relations;
   Calibration calibration;
   MeanCurve mean;                  // of the training jobs: what a model must beat
-  std::vector<std::string> cards;  // in the training
+  std::vector<CardProfile> cards;  // in the training
   std::vector<ExampleSource> sources;
   Scores by_workload;             // whole workloads left out
   std::optional<Scores> by_card;  // whole cards left out; with two cards or more

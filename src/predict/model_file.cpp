@@ -130,11 +130,30 @@ Scores scores_from(const Json& json) {
           json.at("energy_mae").get<double>(), json.at("coverage90").get<double>()};
 }
 
-Json to_json(const Calibration& c) {
-  return {{"time", c.time_scale},
-          {"energy", c.energy_scale},
-          {"new_card_time", c.new_card_time_scale},
-          {"new_card_energy", c.new_card_energy_scale}};
+Json to_json(const BoundScales& c) {
+  return {{"time", c.time},
+          {"energy", c.energy},
+          {"new_card_time", {c.new_card_time.base, c.new_card_time.slope}},
+          {"new_card_energy", {c.new_card_energy.base, c.new_card_energy.slope}}};
+}
+
+Json to_json(const std::vector<CardProfile>& cards) {
+  Json out = Json::array();
+  for (const CardProfile& card : cards) {
+    out.push_back(
+        {{"name", card.card}, {"known", card.known}, {"mean", card.mean}, {"spread", card.spread}});
+  }
+  return out;
+}
+
+DistanceScale distance_scale_from(const Json& json) {
+  return {json.at(0).get<double>(), json.at(1).get<double>()};
+}
+
+BoundScales bound_scales_from(const Json& json) {
+  return {json.at("time").get<double>(), json.at("energy").get<double>(),
+          distance_scale_from(json.at("new_card_time")),
+          distance_scale_from(json.at("new_card_energy"))};
 }
 
 Json to_json(const MeanCurve& mean) {
@@ -162,17 +181,22 @@ Result<Model> model_from(const Json& json) {
   for (const Json& relation : json.at("relations")) {
     ASSIGN_OR_RETURN(model.relations.emplace_back(), relation_from(relation));
   }
-  const Json& scales = json.at("calibration");
-  model.calibration = {scales.at("time").get<double>(), scales.at("energy").get<double>(),
-                       scales.at("new_card_time").get<double>(),
-                       scales.at("new_card_energy").get<double>()};
+  const Json& calibration = json.at("calibration");
+  model.calibration = {bound_scales_from(calibration.at("clocks")),
+                       bound_scales_from(calibration.at("limits"))};
   for (const Json& one : json.at("mean_curve")) {
     MeanCurve::Along& along = model.mean.knobs.emplace_back();
     along.knob = knob_from(one.at("knob"));
     one.at("time").get_to(along.time);
     one.at("energy").get_to(along.energy);
   }
-  json.at("cards").get_to(model.cards);
+  for (const Json& one : json.at("cards")) {
+    CardProfile& card = model.cards.emplace_back();
+    one.at("name").get_to(card.card);
+    one.at("known").get_to(card.known);
+    one.at("mean").get_to(card.mean);
+    one.at("spread").get_to(card.spread);
+  }
   for (const Json& s : json.at("trained_on")) {
     model.sources.push_back({s.at("name").get<std::string>(), s.at("hash").get<std::string>(),
                              s.at("rows").get<std::size_t>(), s.at("jobs").get<std::size_t>()});
@@ -225,9 +249,11 @@ std::string model_text(const Model& model) {
                      {"kind", to_string(model.kind)},
                      {"inputs", input_names()},
                      {"trained_on", to_json(model.sources)},
-                     {"cards", model.cards},
+                     {"cards", to_json(model.cards)},
                      {"scores", std::move(scores)},
-                     {"calibration", to_json(model.calibration)},
+                     {"calibration",
+                      {{"clocks", to_json(model.calibration.clocks)},
+                       {"limits", to_json(model.calibration.limits)}}},
                      {"mean_curve", to_json(model.mean)},
                      {"relations", std::move(relations)}};
   return json.dump() + "\n";

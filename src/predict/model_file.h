@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-inline constexpr int kModelVersion = 1;
+inline constexpr int kModelVersion = 2;
 
 std::string model_text(const Model& model);
 

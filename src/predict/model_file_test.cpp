@@ -49,7 +49,10 @@ TEST(ModelFile, ReadsBackToTheSamePredictions) {
     EXPECT_NEAR(before[i].energy, after[i].energy, 1e-9);
   }
   EXPECT_EQ(read->sources[0].hash, "0123456789abcdef");
-  EXPECT_EQ(read->calibration.time_scale, model.calibration.time_scale);
+  EXPECT_EQ(read->calibration.clocks.time, model.calibration.clocks.time);
+  EXPECT_EQ(read->calibration.limits.new_card_time.base,
+            model.calibration.limits.new_card_time.base);
+  EXPECT_EQ(card_distance(read->cards, features), card_distance(model.cards, features));
 }
 
 TEST(ModelFile, RefusesATruncatedModelWhereverItEnds) {
@@ -65,12 +68,12 @@ TEST(ModelFile, RefusesATruncatedModelWhereverItEnds) {
 
 TEST(ModelFile, RefusesAnotherVersionByName) {
   std::string text = model_text(small_model());
-  replace(text, "\"version\":1", "\"version\":2");
+  replace(text, "\"version\":2", "\"version\":3");
 
   const auto model = parse_model(text, "m.json");
 
   ASSERT_FALSE(model);
-  EXPECT_NE(model.error().line().find("m.json is a model of version 2"), std::string::npos);
+  EXPECT_NE(model.error().line().find("m.json is a model of version 3"), std::string::npos);
 }
 
 TEST(ModelFile, RefusesOtherFeaturesByName) {

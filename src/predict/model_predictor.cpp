@@ -81,16 +81,17 @@ class EffectCurve {
         highest = std::max(highest, ratio);
         ratio = highest;
       }
-      value_[i] = levers[i] > 0 ? (ratio - 1) / levers[i] : 0;
+      ratio_[i] = ratio;
     }
+    lever_ = levers;
   }
 
   Effect at(const RelativeSetting& setting) const {
     const double x = lever(relation_.knob, relation_.target, setting);
     if (x <= 0) return {};
-    const double ratio = position(relation_.knob, setting);
-    const double value = between(value_, ratio);
-    return {std::max(kLeastRatio, 1 + value * x), x * (kLeverDoubt + between(spread_, ratio))};
+    const double last = lever_.back();
+    const double ratio = x > last ? 1 + (ratio_.back() - 1) * x / last : along(ratio_, 1, x);
+    return {std::max(kLeastRatio, ratio), x * (kLeverDoubt + along(spread_, spread_[0], x))};
   }
 
  private:
@@ -100,18 +101,21 @@ class EffectCurve {
     if (relation_.knob == Knob::kPowerLimit) at.limit = kLimitTop * ratio;
     return at;
   }
-  static double between(const Knots& values, double ratio) {
-    if (ratio >= kCurveKnots[0]) return values.front();
-    for (std::size_t i = 1; i < kCurveKnots.size(); ++i) {
-      if (ratio < kCurveKnots[i]) continue;
-      const double share = (ratio - kCurveKnots[i]) / (kCurveKnots[i - 1] - kCurveKnots[i]);
-      return values[i] + share * (values[i - 1] - values[i]);
+  // Straight along the lever from `top` at the default, so that what never falls at the knots never
+  // falls between them; constant beyond the last one.
+  double along(const Knots& values, double top, double x) const {
+    double from = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (x <= lever_[i]) return top + (x - from) / (lever_[i] - from) * (values[i] - top);
+      from = lever_[i];
+      top = values[i];
     }
-    return values.back();
+    return top;
   }
 
   const Relation& relation_;
-  Knots value_ = {};
+  Knots lever_ = {};
+  Knots ratio_ = {};
   Knots spread_ = {};
 };
 
@@ -169,14 +173,17 @@ std::vector<RawEstimate> raw_estimates(const Model& model, const Features& featu
 std::vector<RatioEstimate> ModelPredictor::predict(
     const Features& features, std::string_view gpu,
     std::span<const RelativeSetting> settings) const {
-  const Calibration& calibration = model_.calibration;
-  const bool known = std::ranges::find(model_.cards, gpu) != model_.cards.end();
-  const double time_scale = known ? calibration.time_scale : calibration.new_card_time_scale;
-  const double energy_scale = known ? calibration.energy_scale : calibration.new_card_energy_scale;
+  const bool known = std::ranges::find(model_.cards, gpu, &CardProfile::card) != model_.cards.end();
+  const double distance = known ? 0 : card_distance(model_.cards, features);
+  const std::vector<RawEstimate> raw = raw_estimates(model_, features, settings);
   std::vector<RatioEstimate> out;
-  for (const RawEstimate& raw : raw_estimates(model_, features, settings)) {
-    out.push_back({bounded(raw.time, raw.time_doubt, time_scale),
-                   bounded(raw.energy, raw.energy_doubt, energy_scale)});
+  out.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const BoundScales& scales = model_.calibration.of(settings[i]);
+    const double time = known ? scales.time : scales.new_card_time.at(distance);
+    const double energy = known ? scales.energy : scales.new_card_energy.at(distance);
+    out.push_back({bounded(raw[i].time, raw[i].time_doubt, time),
+                   bounded(raw[i].energy, raw[i].energy_doubt, energy)});
   }
   return out;
 }

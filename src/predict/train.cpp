@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "predict/calibration.h"
 #include "predict/model_predictor.h"
+#include "predict/new_card_errors.h"
 #include "predict/relation_rows.h"
 
 namespace hypermile {
@@ -67,6 +68,26 @@ Result<Member> fit_member(const std::vector<RidgeRow>& rows, ModelKind kind,
   return member;
 }
 
+// What physics says of how strongly time follows a knob, whatever the job: less of an iteration is
+// governed by the SM clock the slower memory is, and a slower memory or a lower limit only gain
+// weight. Energy has a least point somewhere in between, and no direction.
+Directions directions_of(Knob knob, Target target) {
+  Directions directions = {};
+  if (target != Target::kTime) return directions;
+  switch (knob) {
+    case Knob::kSmClock:
+      directions[kMemoryRatio] = 1;
+      break;
+    case Knob::kMemoryClock:
+      directions[kMemoryRatio] = -1;
+      break;
+    case Knob::kPowerLimit:
+      directions[kLimitRatio] = -1;
+      break;
+  }
+  return directions;
+}
+
 // One member of one relation to be trained.
 struct Task {
   Knob knob;
@@ -87,6 +108,7 @@ Result<std::vector<std::optional<Member>>> fit_all(const std::vector<Task>& task
       if (rows.empty()) continue;
       BoostingOptions boosting = options.boosting;
       boosting.seed += task.member;
+      boosting.directions = directions_of(task.knob, task.target);
       Result<Member> member = fit_member(rows, options.kind, boosting);
       if (member) {
         done[i] = std::optional(std::move(*member));
@@ -147,10 +169,32 @@ std::vector<RelativeSetting> settings_of(const Example& example) {
   return settings;
 }
 
+// Errors of both kinds of rows.
+template <class Errors>
+struct ErrorsByKind {
+  Errors clocks{RowKind::kClocks};
+  Errors limits{RowKind::kLimits};
+
+  template <class... Arguments>
+  void add(const Arguments&... arguments) {
+    clocks.add(arguments...);
+    limits.add(arguments...);
+  }
+};
+
+// From jobs whose workload was left out, every workload counting alike.
+Scores calibrate(const Residuals& residuals, BoundScales& scales) {
+  scales.time = residuals.time_scale();
+  scales.energy = residuals.energy_scale();
+  scales.new_card_time = {kNewCardFactor * scales.time, 0};
+  scales.new_card_energy = {kNewCardFactor * scales.energy, 0};
+  return residuals.scores(scales.time, scales.energy);
+}
+
 // The doubt is that of the whole ensemble, the error that of the member which has not seen the job.
 void calibrate(std::span<const Example> examples, const std::vector<std::size_t>& part,
                Model& model) {
-  Residuals residuals;
+  ErrorsByKind<Residuals> residuals;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const auto settings = settings_of(examples[i]);
     auto raw = raw_estimates(model, examples[i].features, settings);
@@ -159,14 +203,10 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
       raw[j].time = unseen[j].time;
       raw[j].energy = unseen[j].energy;
     }
-    residuals.add(examples[i], raw);
+    residuals.add(examples[i], std::span<const RawEstimate>(raw));
   }
-  Calibration& scales = model.calibration;
-  scales.time_scale = residuals.time_scale();
-  scales.energy_scale = residuals.energy_scale();
-  scales.new_card_time_scale = kNewCardFactor * scales.time_scale;
-  scales.new_card_energy_scale = kNewCardFactor * scales.energy_scale;
-  model.by_workload = residuals.scores(scales.time_scale, scales.energy_scale);
+  model.by_workload = calibrate(residuals.clocks, model.calibration.clocks) +
+                      calibrate(residuals.limits, model.calibration.limits);
 }
 
 // Workloads in the order of what they ask of memory, in blocks: one that is left out must be
@@ -191,11 +231,12 @@ std::vector<std::size_t> deal_blocks(std::span<const Example> examples, std::siz
   return dealt;
 }
 
+using TakeEstimates = std::function<void(const Example&, std::span<const RawEstimate>)>;
+
 // Each part once predicted from the others, by models of one member; doubts are the full model's.
-Result<Residuals> leave_parts_out(std::span<const Example> examples, const TrainingOptions& options,
-                                  const Model& model, const std::vector<std::size_t>& part,
-                                  std::size_t parts) {
-  Residuals residuals;
+Result<void> leave_parts_out(std::span<const Example> examples, const TrainingOptions& options,
+                             const Model& model, const std::vector<std::size_t>& part,
+                             std::size_t parts, const TakeEstimates& take) {
   ASSIGN_OR_RETURN(const Model without,
                    fit_model(examples, options, parts, 0,
                              [&](std::size_t k, std::size_t i) { return part[i] != k; }));
@@ -207,34 +248,57 @@ Result<Residuals> leave_parts_out(std::span<const Example> examples, const Train
       raw[j].time = unseen[j].time;
       raw[j].energy = unseen[j].energy;
     }
-    residuals.add(examples[i], raw);
+    take(examples[i], raw);
   }
-  return residuals;
+  return {};
 }
 
-// With several cards each is left out once. With one, a block of its jobs stands for another card,
-// and bounds are wider by a factor beside.
-Result<void> calibrate_new_cards(std::span<const Example> examples, const TrainingOptions& options,
-                                 Model& model) {
-  const bool several = model.cards.size() > 1;
+// Wide enough for every workload counting alike, and for every card counting alike at its distance.
+Scores calibrate_by_card(const Residuals& residuals, const NewCardErrors& errors,
+                         BoundScales& scales) {
+  scales.new_card_time = errors.time_scale(std::max(scales.time, residuals.time_scale()));
+  scales.new_card_energy = errors.energy_scale(std::max(scales.energy, residuals.energy_scale()));
+  return errors.scores(scales.new_card_time, scales.new_card_energy);
+}
+
+// Each card left out once.
+Result<void> calibrate_by_card(std::span<const Example> examples, const TrainingOptions& options,
+                               Model& model) {
   std::vector<std::size_t> part;
   for (const Example& example : examples) {
-    part.push_back(static_cast<std::size_t>(std::ranges::find(model.cards, example.key.gpu) -
-                                            model.cards.begin()));
+    part.push_back(static_cast<std::size_t>(
+        std::ranges::find(model.cards, example.key.gpu, &CardProfile::card) - model.cards.begin()));
   }
-  std::size_t parts = model.cards.size();
-  if (!several) {
-    parts = kBlocks;
-    part = deal_blocks(examples, parts);
-  }
-  ASSIGN_OR_RETURN(const Residuals residuals,
-                   leave_parts_out(examples, options, model, part, parts));
-  Calibration& scales = model.calibration;
-  const double factor = several ? 1 : kNewCardFactor;
-  scales.new_card_time_scale = factor * std::max(scales.time_scale, residuals.time_scale());
-  scales.new_card_energy_scale = factor * std::max(scales.energy_scale, residuals.energy_scale());
-  if (!several) return {};
-  model.by_card = residuals.scores(scales.new_card_time_scale, scales.new_card_energy_scale);
+  ErrorsByKind<NewCardErrors> errors;
+  ErrorsByKind<Residuals> residuals;
+  RETURN_IF_ERROR(leave_parts_out(
+      examples, options, model, part, model.cards.size(),
+      [&](const Example& example, std::span<const RawEstimate> estimates) {
+        residuals.add(example, estimates);
+        errors.add(example, card_distance(model.cards, example.features, example.key.gpu),
+                   estimates);
+      }));
+  Calibration& calibration = model.calibration;
+  model.by_card = calibrate_by_card(residuals.clocks, errors.clocks, calibration.clocks) +
+                  calibrate_by_card(residuals.limits, errors.limits, calibration.limits);
+  return {};
+}
+
+// With one card a block of its jobs stands for another one, and bounds are wider by a factor.
+Result<void> calibrate_by_block(std::span<const Example> examples, const TrainingOptions& options,
+                                Model& model) {
+  ErrorsByKind<Residuals> residuals;
+  RETURN_IF_ERROR(
+      leave_parts_out(examples, options, model, deal_blocks(examples, kBlocks), kBlocks,
+                      [&](const Example& example, std::span<const RawEstimate> estimates) {
+                        residuals.add(example, estimates);
+                      }));
+  const auto widen = [](const Residuals& seen, BoundScales& scales) {
+    scales.new_card_time.base = kNewCardFactor * std::max(scales.time, seen.time_scale());
+    scales.new_card_energy.base = kNewCardFactor * std::max(scales.energy, seen.energy_scale());
+  };
+  widen(residuals.clocks, model.calibration.clocks);
+  widen(residuals.limits, model.calibration.limits);
   return {};
 }
 
@@ -242,11 +306,7 @@ Result<void> calibrate_new_cards(std::span<const Example> examples, const Traini
 
 Result<Model> train(std::span<const Example> examples, const TrainingOptions& options) {
   std::set<std::string> groups;
-  std::set<std::string> cards;
-  for (const Example& example : examples) {
-    groups.insert(example.group);
-    cards.insert(example.key.gpu);
-  }
+  for (const Example& example : examples) groups.insert(example.group);
   if (groups.size() < 2) {
     return Error{ErrorCode::kUsage,
                  fmt::format("{} workload(s) to learn from: errors cannot be known", groups.size()),
@@ -257,11 +317,13 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   ASSIGN_OR_RETURN(Model model,
                    fit_model(examples, options, members, options.whole,
                              [&](std::size_t k, std::size_t i) { return part[i] != k; }));
-  model.cards.assign(cards.begin(), cards.end());
+  model.cards = card_profiles(examples);
   model.mean = mean_curve(examples);
   calibrate(examples, part, model);
-  if (options.leave_cards && (cards.size() > 1 || groups.size() >= 2 * kBlocks)) {
-    RETURN_IF_ERROR(calibrate_new_cards(examples, options, model));
+  if (options.leave_cards && model.cards.size() > 1) {
+    RETURN_IF_ERROR(calibrate_by_card(examples, options, model));
+  } else if (options.leave_cards && groups.size() >= 2 * kBlocks) {
+    RETURN_IF_ERROR(calibrate_by_block(examples, options, model));
   }
   return model;
 }
