@@ -20,7 +20,7 @@ constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1);
+constexpr Seconds kBefore = Seconds(1.5);
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace hypermile {
 namespace {
 
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1);
+constexpr Seconds kBefore = Seconds(1.5);
 
 }  // namespace
 
