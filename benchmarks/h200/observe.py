@@ -101,9 +101,10 @@ def cell(row):
     def number(key, digits=2):
         return "-" if row.get(key) is None else f"{row[key]:.{digits}f}"
 
-    micro = f" of {row['found_micro_batches']:.0f}" if row["own_micro_batches"] > 1 and row["found_micro_batches"] else ""
+    found = " + ".join(f"{phase['iterations']:.0f}" + (f" of {phase['micro_batches']:.0f}" if phase["micro_batches"] > 1 else "")
+                       for phase in row["found_phases"])
     counts = row["count_errors"]
-    return [row["loop"], row["source"], str(row["own_iterations"]), f"{row['found_iterations']:.0f}{micro}",
+    return [row["loop"], row["source"], str(row["own_iterations"]), found or "0",
             f"{100 * row['coverage']:.0f}", f"{max(map(abs, counts))}" if counts else "-", number("own_ms"),
             f"{number('found_ms')} ± {number('found_ms_interval')}", percent(row["period_errors_gpu"]),
             percent(row["period_errors_host"]), f"{number('joules')} ± {number('joules_interval')}",
