@@ -58,6 +58,32 @@ TRAINING = """
 """
 
 
+# The same with a last layer that waits for iterations of the GPU's own job, so that its clock decides how long that takes.
+WAITING = TRAINING.replace("    plan, seconds, trial", """
+    import threading
+    from simulated_gpu import SimulatedGpu
+
+    class Wait(Work):
+        def __init__(self, iterations):
+            super().__init__(0)
+            self.iterations, self.seen, self.gpu = iterations, 0, SimulatedGpu()
+            threading.Thread(target=self.count, daemon=True).start()
+
+        def count(self):
+            while True:
+                self.gpu.work()
+                self.seen += 1
+
+        def forward(self, x):
+            until = self.seen + self.iterations
+            while self.seen < until:
+                time.sleep(0.002)
+            return self.linear(x)
+
+    plan, seconds, trial""", 1).replace("0.3", "0.15").replace("Work(0.2))", "Wait(3))").replace('print(json.dumps({"passed"',
+                                                                            'model[3].gpu.__exit__(); print(json.dumps({"passed"')
+
+
 def plan(settings, layers=("0", "2", "3"), phases=("forward", "forward", "forward"), uniform="sm=1500MHz"):
     return {
         "network": "test", "switch_latency_s": 0.02, "max_slowdown": 0.05,
@@ -133,6 +159,22 @@ def test_a_plan_that_does_not_pay_is_dropped(train, machine):
     assert told["report"]["verdict"]["kept"] == "uniform", told["report"]
     assert told["report"]["verdict"]["uniform_energy"][0] < 0.9
     assert "uniform is kept" in told["report"]["reason"]
+    assert not machine.changed()
+
+
+def test_a_plan_that_pays_is_kept(machine):
+    """Low clocks where the job does not wait for the GPU, the default where it does: less energy than the best single Setting,
+    which must be quick enough for the layer that waits."""
+    document = {**plan(["sm=900MHz", "sm=900MHz", "default"], uniform="sm=1740MHz"), "max_slowdown": 0.1}
+    with open(machine.path("plan.json"), "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    trial = {"after_iterations": 3, "rounds": 2, "block_s": 1.6, "settle_s": 0.3}
+    told = answer(machine.train(WAITING, machine.path("plan.json"), 120, json.dumps(trial)))
+    verdict = told["report"]["verdict"]
+    assert verdict["kept"] == "plan", told["report"]
+    assert verdict["plan_energy"][0] < verdict["uniform_energy"][0] < 1
+    assert verdict["plan_to_uniform"][0] + verdict["plan_to_uniform"][1] < 1
+    assert verdict["plan_time"][0] < 1.1
     assert not machine.changed()
 
 

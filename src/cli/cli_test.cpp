@@ -218,13 +218,23 @@ TEST_F(Cli, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
 }
 
 TEST_F(Cli, DemoShowsATableAndWhatWasSaved) {
-  ASSERT_EQ(run({"demo"}), 0) << err();
+  const std::string page =
+      (std::filesystem::path(::testing::TempDir()) / "demo_test.html").string();
+  std::filesystem::remove(page);
+
+  ASSERT_EQ(run({"demo", "--report", page}), 0) << err();
 
   EXPECT_NE(out().find("gpoeo"), std::string::npos);
   EXPECT_NE(out().find("(true best)"), std::string::npos);
   EXPECT_NE(out().find("less energy"), std::string::npos);
   EXPECT_NE(out().find("Simulated, not measured"), std::string::npos);
+  if (!std::filesystem::exists(page)) {  // built without npm
+    EXPECT_NE(err().find("no report"), std::string::npos) << err();
+    return;
+  }
+  EXPECT_NE(out().find("in words: " + page + "\n"), std::string::npos) << out();
   EXPECT_EQ(err(), "") << "live lines belong on terminals";
+  std::filesystem::remove(page);
 }
 
 TEST_F(Cli, DemoRepeatsExactlyForOneSeed) {

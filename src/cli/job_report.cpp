@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "cli/watch_job.h"
 #include "record/environment.h"
@@ -37,6 +38,13 @@ std::string text_of(const JobOutcome& outcome) {
   if (outcome.control) text += to_text(*outcome.control);
   if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
   return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 const char* variable(const char* name) {
@@ -86,8 +94,11 @@ void JobReport::append(EventBody body) {
   }
 }
 
-void JobReport::append_end(const JobOutcome& outcome, const std::string& reason) {
-  append(RunEnd{outcome.summary.end.exit_code(), reason, totals(outcome.summary)});
+RunEnd JobReport::append_end(const JobOutcome& outcome, const std::string& reason) {
+  RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary),
+             lines_of(text_of(outcome))};
+  append(end);
+  return end;
 }
 
 void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
@@ -96,7 +107,7 @@ void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason)
 }
 
 void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
-  append_end(outcome, reason);
+  const RunEnd end = append_end(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);
     if (options_.given("summary")) {
@@ -107,7 +118,8 @@ void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
     if (options_.flag("json")) context_.out << document.dump() << std::endl;
   }
   if (!options_.flag("json") && !options_.flag("quiet")) {
-    context_.err << text_of(outcome) << std::flush;
+    for (const std::string& line : end.summary) context_.err << line << "\n";
+    context_.err << std::flush;
   }
   page_.finish();
 }

@@ -44,7 +44,8 @@ class JobReport {
 
  private:
   void append(EventBody body);
-  void append_end(const JobOutcome& outcome, const std::string& reason);
+  // What it has written: people are shown what stands in the log.
+  RunEnd append_end(const JobOutcome& outcome, const std::string& reason);
 
   const OptionValues& options_;
   CommandContext& context_;

@@ -131,6 +131,8 @@ constexpr OptionSpec kTable[] = {
      "length of the job; without it simulate takes the workload's own, and run and attach guess"},
     {"effects", kNumber, "X", "1", "simulate sweep",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
+    {"text", kFlag, "", "false", "report",
+     "print the summary of each run of the log instead of making a page", false},
     {"out", kText, "FILE", "", "learn sweep report",
      "write the trained model (learn), the table (sweep, which goes on where FILE.journal ends) or "
      "the page (report; without it beside its log) to this file"},

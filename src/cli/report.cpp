@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "record/report_data.h"
 #include "record/report_page.h"
+#include "record/summary_text.h"
 
 namespace hypermile {
 namespace {
@@ -42,6 +43,10 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
                 << "\n";
     return {};
   }
+  if (options.flag("text")) {
+    for (const auto& run : log.runs()) context.out << summary_text(*run);
+    return {};
+  }
   const std::string page = options.given("out") ? options.text("out") : page_beside(path);
   RETURN_IF_ERROR(write_report(log, page));
   context.out << page << "\n";
@@ -56,6 +61,7 @@ const Command kReportCommand = {
     "LOG",
     "  hypermile report run.jsonl                     writes run.html\n"
     "  hypermile report run.jsonl --out report.html\n"
+    "  hypermile report run.jsonl --text              the summary, as the terminal showed it\n"
     "  hypermile report run.jsonl --json              what the page is made of\n",
     run_report,
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 namespace hypermile {
@@ -99,13 +100,17 @@ Result<void> DeadlineGpu::make_ready() {
 }
 
 template <class Function>
-auto DeadlineGpu::call(std::string_view what, Function function)
+auto DeadlineGpu::call(const char* kind, std::string_view what, Function function)
     -> Result<std::invoke_result_t<Function&, Gpu&>> {
   RETURN_IF_ERROR(make_ready());
   ++*under_way_;
   auto result = session_->worker.call(
-      [gpu = session_->gpu, under_way = under_way_, function = std::move(function)]() mutable {
+      [gpu = session_->gpu, under_way = under_way_, recorder = recorder_, kind,
+       function = std::move(function)]() mutable {
+        const auto begin = std::chrono::steady_clock::now();
         auto value = function(*gpu);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        recorder->add(kind, took.count());
         --*under_way;
         return value;
       },
@@ -120,25 +125,25 @@ auto DeadlineGpu::call(std::string_view what, Function function)
 }
 
 Result<Sample> DeadlineGpu::read(SensorSet wanted) {
-  return flat(call("read the sensors", [wanted](Gpu& gpu) { return gpu.read(wanted); }));
+  return flat(call("read", "read the sensors", [wanted](Gpu& gpu) { return gpu.read(wanted); }));
 }
 
 Result<std::vector<TimedPower>> DeadlineGpu::power_history(Instant after) {
-  return flat(
-      call("read the power samples", [after](Gpu& gpu) { return gpu.power_history(after); }));
+  return flat(call("power_history", "read the power samples",
+                   [after](Gpu& gpu) { return gpu.power_history(after); }));
 }
 
 Result<ActivityMetrics> DeadlineGpu::activity() {
-  return flat(call("read the activity", [](Gpu& gpu) { return gpu.activity(); }));
+  return flat(call("activity", "read the activity", [](Gpu& gpu) { return gpu.activity(); }));
 }
 
 Result<std::vector<GpuProcess>> DeadlineGpu::processes() {
-  return flat(call("list the processes", [](Gpu& gpu) { return gpu.processes(); }));
+  return flat(call("processes", "list the processes", [](Gpu& gpu) { return gpu.processes(); }));
 }
 
 ApplyOutcome DeadlineGpu::apply(const Setting& setting) {
   Result<ApplyOutcome> outcome =
-      call("apply the setting", [setting](Gpu& gpu) { return gpu.apply(setting); });
+      call("apply", "apply the setting", [setting](Gpu& gpu) { return gpu.apply(setting); });
   if (outcome) return *std::move(outcome);
   ApplyOutcome failed;
   for (const Knob knob : kAllKnobs) {
@@ -149,7 +154,7 @@ ApplyOutcome DeadlineGpu::apply(const Setting& setting) {
 
 Result<void> DeadlineGpu::reset(Knob knob) {
   const Result<Result<void>> result =
-      call("reset the GPU", [knob](Gpu& gpu) { return gpu.reset(knob); });
+      call("reset", "reset the GPU", [knob](Gpu& gpu) { return gpu.reset(knob); });
   return result ? *result : result.error();
 }
 

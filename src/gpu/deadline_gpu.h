@@ -52,6 +52,8 @@ class DeadlineGpu final : public Gpu {
   Result<std::vector<GpuProcess>> processes() override;
   ApplyOutcome apply(const Setting& setting) override;
   Result<void> reset(Knob knob) override;
+  // Calls that have returned; one that was given up on counts when it does, with all of its time.
+  CallTimes call_times() const override { return recorder_->times(); }
 
   bool healthy() const { return !hung_since_.has_value(); }
   // False while a call that was given up on has not returned, on whichever thread: if it is a
@@ -67,7 +69,7 @@ class DeadlineGpu final : public Gpu {
 
   DeadlineGpu(Opener opener, Clock& clock, Options options);
   template <class Function>
-  auto call(std::string_view what, Function function)
+  auto call(const char* kind, std::string_view what, Function function)
       -> Result<std::invoke_result_t<Function&, Gpu&>>;
   Result<void> make_ready();
   Result<void> open_session();
@@ -85,6 +87,7 @@ class DeadlineGpu final : public Gpu {
   Instant try_again_;
   Seconds pause_;
   int abandoned_ = 0;
+  std::shared_ptr<CallRecorder> recorder_ = std::make_shared<CallRecorder>();
   std::shared_ptr<std::atomic<int>> under_way_ = std::make_shared<std::atomic<int>>(0);
 };
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 
 #include "gpu/fake_gpu.h"
@@ -194,6 +195,32 @@ TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
 }
 
 // The whole of a program's end, destructors of statics included, with a thread still in its call.
+TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
+  const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
+
+  ASSERT_TRUE(gpu->read(Sensor::kClocks).ok());
+  ASSERT_TRUE(gpu->read(Sensor::kEnergy).ok());
+  ASSERT_TRUE(gpu->processes().ok());
+
+  const CallTimes times = gpu->call_times();
+  ASSERT_EQ(times.size(), 2U);
+  const CallHistogram& reads = times.at("read");
+  EXPECT_EQ(std::accumulate(reads.counts.begin(), reads.counts.end(), std::uint64_t{0}), 2U);
+  EXPECT_EQ(reads.counts.size(), reads.bounds_s.size() + 1);
+  EXPECT_GT(reads.sum_s, 0);
+}
+
+TEST_F(DeadlineGpuTest, CountsACallThatWasGivenUpOnWhenItReturns) {
+  const auto gpu = hanging(kImpatient);
+
+  ASSERT_FALSE(gpu->read(Sensor::kClocks).ok());
+  EXPECT_TRUE(gpu->call_times().empty());
+  gate_->open();
+  while (!gpu->settled()) std::this_thread::yield();
+
+  EXPECT_GE(gpu->call_times().at("read").sum_s, kImpatient.value());
+}
+
 TEST(DeadlineGpuDeathTest, AProcessEndsInOrderWhileACallHangs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 

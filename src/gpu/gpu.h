@@ -16,6 +16,7 @@
 #include "base/identifiers.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "gpu/call_times.h"
 #include "gpu/setting.h"
 
 namespace hypermile {
@@ -182,6 +183,9 @@ class Gpu {
 
   // Gives one knob back to the driver's default. Idempotent.
   virtual Result<void> reset(Knob knob) = 0;
+
+  // How long the driver took over every call so far; empty where there is no driver.
+  virtual CallTimes call_times() const { return {}; }
 };
 
 }  // namespace hypermile

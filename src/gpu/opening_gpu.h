@@ -33,6 +33,7 @@ class OpeningGpu final : public Gpu {
   Result<std::vector<GpuProcess>> processes() override;
   ApplyOutcome apply(const Setting& setting) override;
   Result<void> reset(Knob knob) override;
+  CallTimes call_times() const override { return gpu_ ? gpu_->call_times() : CallTimes(); }
 
   // As DeadlineGpu's: no call that was given up on may still take effect.
   bool settled() const { return !gpu_ || gpu_->settled(); }

@@ -12,6 +12,7 @@ namespace {
 constexpr Seconds kLookForStrangers = Seconds(2);
 constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
+constexpr Seconds kLogCalls = Seconds(10);
 constexpr Seconds kThrottleOver = Seconds(1);
 
 std::string_view status_text(RingStatus status) {
@@ -83,6 +84,7 @@ void Session::finish() {
   const Instant now = parts_.clock.now();
   for (const auto& [name, gpu] : gpus_) {
     if (const auto reading = gpu->poll_last(now)) pass_on(*gpu, *reading);
+    if (gpu->opened()) tell_calls(*gpu);
   }
   progress_.finish(now);
   follow_processes();
@@ -159,6 +161,11 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
       told.energy = newest->second;
     energy_.erase(&gpu);
     write(SampleEvent{uuid, std::move(told)});
+    if (const auto calls = calls_logged_.find(&gpu);
+        calls == calls_logged_.end() || sample.time - calls->second >= kLogCalls) {
+      calls_logged_[&gpu] = sample.time;
+      tell_calls(gpu);
+    }
   }
   // A card at its power limit hunts around it, many times a second: that is one state.
   Throttling& throttling = throttled_[&gpu];
@@ -168,6 +175,11 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
   if (std::exchange(throttling.told, now) != now) {
     write(Throttle{uuid, now ? *sample.reasons : EventReasons{}});
   }
+}
+
+void Session::tell_calls(GpuWatch& gpu) {
+  CallTimes calls = gpu.gpu().call_times();
+  if (!calls.empty()) write(DriverCalls{gpu.identity().uuid, std::move(calls)});
 }
 
 // Others on a GPU spoil the energy measured on it. Inside a container NVML numbers processes as the

@@ -102,6 +102,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   void watch_gpu(const DeviceName& name);
   void poll_gpus(Instant now);
   void pass_on(GpuWatch& gpu, const SamplerReading& reading);
+  void tell_calls(GpuWatch& gpu);
   void look_for_strangers(Instant now);
   std::vector<DeviceName> devices_of(const ProcessProgress& process) const;
   std::vector<GpuWatch*> gpus_of(const ProcessProgress& process);
@@ -118,6 +119,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   std::map<const ProcessProgress*, Told> told_;
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
+  std::map<const GpuWatch*, Instant> calls_logged_;
   std::map<const GpuWatch*, Joules> energy_;   // read since the last logged sample
   std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;

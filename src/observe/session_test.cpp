@@ -204,6 +204,25 @@ TEST_F(SessionTest, GoesOnWhenAGpuFailsAndTakesItUpAgain) {
   EXPECT_EQ(warnings_.size(), 1U);
 }
 
+TEST_F(SessionTest, TellsEveryTenSecondsAndAtTheEndHowLongTheDriverTook) {
+  class TimedGpu final : public FakeGpu {
+   public:
+    using FakeGpu::FakeGpu;
+    CallTimes call_times() const override { return {{"read", {{0.1}, {7, 1}, 0.5}}}; }
+  };
+  open_gpu_ = [this]() -> OpenedFake { return std::shared_ptr<Gpu>(new TimedGpu(clock_)); };
+  RingJob job(at(0.1));
+  const std::vector<Iteration> cycle = {iteration_of("train_", 40, milliseconds(12))};
+
+  run_until(25, [&](Instant now) { job.train_until(now, cycle); });
+  finish();
+
+  const std::vector<Event> told = events("driver_calls");
+  ASSERT_EQ(told.size(), 4U) << "at once, after 10 and 20 seconds, and at the end";
+  EXPECT_EQ(std::get<DriverCalls>(told.back().body).calls.at("read").counts,
+            (std::vector<std::uint64_t>{7, 1}));
+}
+
 TEST_F(SessionTest, RefusesWindowsWithStrangersOnTheGpu) {
   class SharedGpu final : public FakeGpu {
    public:

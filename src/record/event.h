@@ -141,6 +141,12 @@ struct Throttle {
   EventReasons reasons;  // none: it has ended
 };
 
+// How long the driver took over every call on a GPU since it was opened (gpu/call_times.h).
+struct DriverCalls {
+  GpuUuid gpu;
+  CallTimes calls;
+};
+
 struct ErrorEvent {
   std::optional<GpuUuid> gpu;
   Error error;
@@ -149,12 +155,13 @@ struct ErrorEvent {
 struct RunEnd {
   int exit_code = 0;
   std::string reason;
-  std::map<std::string, double> totals;  // joules, seconds, iterations, …
+  std::map<std::string, double> totals;   // joules, seconds, iterations, …
+  std::vector<std::string> summary = {};  // in lines for people, as the terminal shows them
 };
 
 using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
                                ProgressEvent, Decision, Forecast, SettingChange, StateChange, Drift,
-                               FeaturesEvent, Throttle, ErrorEvent, RunEnd>;
+                               FeaturesEvent, Throttle, DriverCalls, ErrorEvent, RunEnd>;
 
 struct Event {
   Instant time;

@@ -304,6 +304,24 @@ void read_body(const json& j, Throttle& e) {
   e.reasons = EventReasons{integer_from<std::uint64_t>(j, "event_reasons")};
 }
 
+json body_json(const DriverCalls& e) {
+  json calls = json::object();
+  for (const auto& [kind, histogram] : e.calls) {
+    calls[kind] = {
+        {"bounds_s", histogram.bounds_s}, {"counts", histogram.counts}, {"sum_s", histogram.sum_s}};
+  }
+  return {{"type", "driver_calls"}, {"gpu", e.gpu.text()}, {"calls", std::move(calls)}};
+}
+void read_body(const json& j, DriverCalls& e) {
+  e.gpu = gpu_from(j);
+  for (const auto& [kind, told] : j.at("calls").items()) {
+    CallHistogram& histogram = e.calls[kind];
+    histogram.bounds_s = told.at("bounds_s").get<std::vector<double>>();
+    histogram.counts = told.at("counts").get<std::vector<std::uint64_t>>();
+    histogram.sum_s = told.at("sum_s").get<double>();
+  }
+}
+
 json body_json(const ErrorEvent& e) {
   json j = {{"type", "error"},
             {"code", to_string(e.error.code)},
@@ -320,13 +338,16 @@ void read_body(const json& j, ErrorEvent& e) {
 }
 
 json body_json(const RunEnd& e) {
-  return {
+  json j = {
       {"type", "run_end"}, {"exit_code", e.exit_code}, {"reason", e.reason}, {"totals", e.totals}};
+  if (!e.summary.empty()) j["summary"] = e.summary;
+  return j;
 }
 void read_body(const json& j, RunEnd& e) {
   e.exit_code = integer_from<int>(j, "exit_code");
   e.reason = j.at("reason").get<std::string>();
   get_if(j, "totals", e.totals);
+  get_if(j, "summary", e.summary);
 }
 
 template <class Body>
@@ -347,8 +368,8 @@ constexpr TypeReader kReaders[] = {
     {"decision", read_as<Decision>},     {"forecast", read_as<Forecast>},
     {"setting", read_as<SettingChange>}, {"state", read_as<StateChange>},
     {"drift", read_as<Drift>},           {"features", read_as<FeaturesEvent>},
-    {"throttle", read_as<Throttle>},     {"error", read_as<ErrorEvent>},
-    {"run_end", read_as<RunEnd>},
+    {"throttle", read_as<Throttle>},     {"driver_calls", read_as<DriverCalls>},
+    {"error", read_as<ErrorEvent>},      {"run_end", read_as<RunEnd>},
 };
 
 Error broken(const std::string& what) {

@@ -34,6 +34,7 @@ struct Teller {
   Words operator()(const RunStart&) const { return {}; }
   Words operator()(const SampleEvent&) const { return {}; }
   Words operator()(const Forecast&) const { return {}; }
+  Words operator()(const DriverCalls&) const { return {}; }
   Words operator()(const FeaturesEvent& e) const {
     return EventWords{"job", fmt::format("{} features of the job are known", e.values.size())};
   }

@@ -80,9 +80,12 @@ inline std::vector<Event> example_events() {
       FeaturesEvent{gpu, 4242, 3, {{"dram_active", 0.4}}, {{"driver_calls", 9}}},
       FeaturesEvent{gpu, {}, {}, {}, {}},
       Throttle{gpu, EventReasons{EventReasons::kSoftwareThermal}},
+      DriverCalls{gpu, {{"read", {{0.001, 0.01}, {7, 2, 1}, 0.25}}}},
+      DriverCalls{gpu, {}},
       ErrorEvent{gpu, Error{ErrorCode::kGpuLost, "gone", "reboot"}},
       ErrorEvent{std::nullopt, Error{ErrorCode::kIo, "disk full", ""}},
-      RunEnd{0, "the job ended", {{"joules", 1e6}}},
+      RunEnd{1, "", {}},
+      RunEnd{0, "the job ended", {{"joules", 1e6}}, {"process 42: 7 iterations"}},
   };
   std::vector<Event> events;
   for (const EventBody& body : bodies) {

@@ -115,6 +115,7 @@ const MeasuredPhase* WatchedGpu::main_phase() const {
 
 void RunDigest::add(const Event& event) {
   ++events_;
+  if (!first_s_) first_s_ = event.time.since_origin().value();
   now_s_ = std::max(now_s_, event.time.since_origin().value());
   std::visit([this](const auto& body) { take(body); }, event.body);
   if (const auto words = words_of(event.body)) {

@@ -77,6 +77,7 @@ struct WatchedGpu {
   std::optional<Decision> decided;             // last
   std::optional<Decision> truth;               // the best Setting, where a simulator knows it
   bool throttled = false;
+  CallTimes calls;  // of the driver, since the GPU was opened
   std::vector<MeasuredPhase> phases;
   std::size_t phases_left_out = 0;
   // Counts for metrics.
@@ -116,7 +117,8 @@ class RunDigest {
   const std::string& state_reason() const { return state_reason_; }
   const HeadAndTail<ToldEvent>& told() const { return told_; }
   const std::map<std::string, std::uint64_t>& errors() const { return errors_; }  // by code
-  double now_s() const { return now_s_; }  // time of the last event
+  double now_s() const { return now_s_; }                                // time of the last event
+  double lasted_s() const { return first_s_ ? now_s_ - *first_s_ : 0; }  // so far
   std::uint64_t events() const { return events_; }
   // As a fraction; nullopt where there is none or the log does not say.
   std::optional<double> bound() const;
@@ -137,6 +139,7 @@ class RunDigest {
   void take(const GpuEvent& e) { introduce(e.gpu); }
   void take(const Drift& e) { ++gpu(e.gpu).drifts; }
   void take(const Throttle& e) { gpu(e.gpu).throttled = e.reasons.bits != 0; }
+  void take(const DriverCalls& e) { gpu(e.gpu).calls = e.calls; }
   void take(const ErrorEvent& e) { ++errors_[std::string(to_string(e.error.code))]; }
   void take(const RunEnd& e) { end_ = e; }
   void take(const ProcessEvent&) {}
@@ -151,6 +154,7 @@ class RunDigest {
   std::string state_reason_;
   HeadAndTail<ToldEvent> told_;
   std::map<std::string, std::uint64_t> errors_;
+  std::optional<double> first_s_;
   double now_s_ = 0;
   std::uint64_t events_ = 0;
 };

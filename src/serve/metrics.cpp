@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/version.h"
 
@@ -41,8 +43,24 @@ class Filler {
     prometheus::BuildCounter().Name(name).Help(help).Register(registry_).Add(labels).Increment(
         std::max(0.0, value));
   }
+  void histogram(const char* name, const char* help, const Labels& labels,
+                 const CallHistogram& told) {
+    if (!is_histogram(told)) return;
+    prometheus::BuildHistogram()
+        .Name(name)
+        .Help(help)
+        .Register(registry_)
+        .Add(labels, told.bounds_s)
+        .ObserveMultiple({told.counts.begin(), told.counts.end()}, std::max(0.0, told.sum_s));
+  }
 
  private:
+  // A log may hold anything.
+  static bool is_histogram(const CallHistogram& told) {
+    return !told.bounds_s.empty() && told.counts.size() == told.bounds_s.size() + 1 &&
+           std::ranges::adjacent_find(told.bounds_s, std::greater_equal<>()) == told.bounds_s.end();
+  }
+
   prometheus::Registry& registry_;
 };
 
@@ -102,6 +120,14 @@ void fill_counts(Filler& fill, const WatchedGpu& gpu, const Labels& labels) {
                static_cast<double>(gpu.drifts));
   fill.counter("hypermile_iterations_total", "Iterations of the job measured in Windows.", labels,
                gpu.iterations);
+}
+
+void fill_calls(Filler& fill, const WatchedGpu& gpu, const Labels& labels) {
+  for (const auto& [kind, times] : gpu.calls) {
+    fill.histogram("hypermile_nvml_call_duration_seconds",
+                   "Time that the driver took over calls of NVML, by kind of call.",
+                   with(labels, "call", kind), times);
+  }
 }
 
 void fill_result(Filler& fill, const WatchedGpu& gpu, const Labels& labels) {
@@ -169,6 +195,7 @@ void fill_run(Filler& fill, const RunDigest& run) {
         with(with(labels, "name", gpu->identity.name), "driver", gpu->identity.driver_version),
         1.0);
     fill_sensors(fill, *gpu, labels);
+    fill_calls(fill, *gpu, labels);
     fill_counts(fill, *gpu, labels);
     fill_result(fill, *gpu, labels);
   }
@@ -272,7 +299,9 @@ std::string Metrics::markdown() const {
         if (std::ranges::find(names, label.name) == names.end()) names.push_back(label.name);
       }
     }
-    const char* type = family.type == prometheus::MetricType::Counter ? "counter" : "gauge";
+    const char* type = family.type == prometheus::MetricType::Counter     ? "counter"
+                       : family.type == prometheus::MetricType::Histogram ? "histogram"
+                                                                          : "gauge";
     out += fmt::format("| `{}` | {} | {} | {} |\n", family.name, type, fmt::join(names, ", "),
                        family.help);
   }

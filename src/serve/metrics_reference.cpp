@@ -37,7 +37,8 @@ RunDigest example_run() {
   sample.energy = Joules(1);
   RunDigest run(8, 8);
   for (const EventBody& body : std::initializer_list<EventBody>{
-           start, SampleEvent{kExampleGpu, sample}, example_window({}, 0.1),
+           start, SampleEvent{kExampleGpu, sample},
+           DriverCalls{kExampleGpu, {{"read", {{1}, {1, 0}, 0.5}}}}, example_window({}, 0.1),
            example_decision(false), example_window(kExampleSetting, 0.102),
            SettingChange{kExampleGpu, kExampleSetting, true, "", {}, {}, {}},
            StateChange{"hold", "", "", {}, {}, {}},

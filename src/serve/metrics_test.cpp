@@ -36,6 +36,37 @@ TEST(Metrics, AreReadWithoutChangingThem) {
       << first;
 }
 
+TEST(Metrics, HaveAHistogramOfTheDriversCallsOfEachKind) {
+  RunDigest run(8, 8);
+  const GpuUuid gpu("GPU-1");
+  run.add({Instant(), DriverCalls{gpu, {{"read", {{0.001, 0.1}, {1, 0, 0}, 0.0005}}}}});
+  run.add({Instant(), DriverCalls{gpu, {{"read", {{0.001, 0.1}, {7, 2, 1}, 0.25}}}}});
+  const RunDigest* const runs[] = {&run};
+
+  const std::string text = Metrics(runs, {}, 0).text();
+
+  const std::string name = "hypermile_nvml_call_duration_seconds";
+  const std::string labels = "{call=\"read\",gpu=\"GPU-1\",index=\"\",run=\"\"";
+  for (const std::string& line :
+       {name + "_count" + labels + "} 10\n", name + "_sum" + labels + "} 0.25\n",
+        name + "_bucket" + labels + ",le=\"0.001\"} 7\n",
+        name + "_bucket" + labels + ",le=\"+Inf\"} 10\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+  }
+}
+
+TEST(Metrics, LeaveOutAHistogramThatIsNone) {
+  RunDigest run(8, 8);
+  const GpuUuid gpu("GPU-1");
+  run.add({Instant(), DriverCalls{gpu,
+                                  {{"short", {{0.001, 0.1}, {7}, 0.25}},
+                                   {"unsorted", {{0.1, 0.001}, {7, 2, 1}, 0.25}},
+                                   {"none", {{}, {}, 0}}}}});
+  const RunDigest* const runs[] = {&run};
+
+  EXPECT_EQ(Metrics(runs, {}, 0).text().find("nvml_call"), std::string::npos);
+}
+
 TEST(Metrics, ReferencePageIsInStep) {
   const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
   ASSERT_NE(source, nullptr);

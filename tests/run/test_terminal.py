@@ -118,6 +118,26 @@ class TerminalTest(unittest.TestCase):
         self.assertRegex(rows, rf"saved {saved:.0f} ± \d+ J \(-?[\d.]+ ± [\d.]+ Wh\) in the \d+ iterations")
         self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz \(-?[\d.]+ ± [\d.]+ % energy saved, ")
         self.assertRegex(rows, r"stopped because the job has ended, in the state '(baseline|search|hold)'")
+        # The same from the log alone; and what can be known from one that was cut off before its end.
+        again = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
+        self.assertIn("stopped because", again)
+        for line in again.splitlines():
+            self.assertIn(line, rows)
+        self.cut_off_the_end()
+        part = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
+        self.assertRegex(part, r"^hypermile: the log ends after \d+\.\d s, before its run did\n")
+        # Every usable Window counts there, also those before the first decision.
+        default_told = re.search(r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration", part)
+        self.assertAlmostEqual(float(default_told[1]) / float(told[1]), 1, delta=0.01)
+        self.assertAlmostEqual(float(default_told[2]) / float(told[2]), 1, delta=0.01)
+        saved_told = re.search(r"  saved (-?\d+) J \(-?[\d.]+ Wh\) in the (\d+) iterations", part)
+        self.assertAlmostEqual(float(saved_told[1]), saved, delta=0.01 * float(told[2]) * float(saved_told[2]))
+        self.assertRegex(part, r"tried: (mem|sm)=\d+MHz \(")
+
+    def cut_off_the_end(self):
+        lines = self.world.read("log.jsonl").splitlines()
+        with open(self.world.path("log.jsonl"), "w", encoding="utf-8") as file:
+            file.write("\n".join(line for line in lines if '"run_end"' not in line) + "\n")
 
     def test_asked_for_the_line_is_renewed_in_place_and_gone_in_the_end(self):
         code, text = on_a_terminal(self.world, self.command("--live"))

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, demoLog, folder, hypermile, openPage, picture, serve, until } from "./world.mjs";
+import { browser, demoLog, folder, hypermile, openPage, picture, serve, twoGpuLog, until } from "./world.mjs";
 
 const logs = join(folder, "logs");
 mkdirSync(logs);
@@ -59,6 +59,22 @@ async function itSurvivesARestart() {
   assert.deepEqual(page.problems, []);
 }
 
+// What was chosen stays so when more comes.
+async function itShowsOneOfSeveralGpus() {
+  const two = readFileSync(twoGpuLog(), "utf8").replaceAll("resnet50", "bert-large").trimEnd().split("\n");
+  const growing = join(logs, "two_gpus.jsonl");
+  writeFileSync(growing, two.slice(0, two.length / 2).join("\n") + "\n");
+  await until("the job is listed", async () => (await page.locator(".runs button").count()) === 3);
+  await page.locator(".runs button", { hasText: "bert-large" }).click();
+  await until("its GPUs can be chosen", async () => (await page.getByLabel("GPU").count()) === 1);
+  await page.getByLabel("GPU").selectOption({ index: 1 });
+  const before = await page.innerText(".words");
+  appendFileSync(growing, two.slice(two.length / 2).join("\n") + "\n");
+  await until("it goes on", async () => (await page.innerText(".words")) !== before);
+  assert.equal(await page.getByLabel("GPU").inputValue(), "1");
+  assert.deepEqual(page.problems, []);
+}
+
 async function itShowsWhatCannotBeRead() {
   writeFileSync(join(logs, "foreign.jsonl"), "step,loss\n1,2\n");
   await until("the problem is shown", async () => /no line of it is an event/.test(await page.innerText(".runs")));
@@ -97,6 +113,7 @@ function itRefusesWhatCannotBe() {
 
 await itUpdates();
 await itSurvivesARestart();
+await itShowsOneOfSeveralGpus();
 await itShowsWhatCannotBeRead();
 await itWantsItsToken();
 itRefusesWhatCannotBe();

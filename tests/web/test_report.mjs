@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports in a real browser: what the demo's says, offline; a day's log, in size and time; logs that
-// are cut off or foreign.
+// Reports in a real browser: what the demo's says, offline; a day's log, in size and time; a job on
+// several GPUs; logs that are cut off or foreign.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, demoLog, folder, hypermile, openPage, picture, run } from "./world.mjs";
+import { browser, demoLog, folder, hypermile, openPage, picture, run, twoGpuLog } from "./world.mjs";
 
 const log = demoLog();
 const chrome = await browser();
@@ -109,6 +109,25 @@ async function aLongLog() {
   assert.match(await page.innerText("main"), /lines are left out here/);
 }
 
+// Of a job on several GPUs one is chosen.
+async function severalGpus() {
+  const path = join(folder, "two_gpus.html");
+  run("report", twoGpuLog(), "--out", path);
+  const page = await open(path);
+  const list = page.getByLabel("GPU");
+  assert.deepEqual(await list.locator("option").allInnerTexts(), ["0: NVIDIA GeForce RTX 3080 Ti", "1: NVIDIA Second"]);
+  const joules = async () => Number(/([\d.]+) ± [\d.]+ → /.exec(await page.innerText("article"))[1]);
+  const first = await joules();
+  await list.selectOption({ index: 1 });
+  const second = await joules();
+  assert.ok(second > 1.1 * first, `${second} J on the card that draws more, ${first} J on the other`);
+  assert.equal(await page.getByLabel("GPU").inputValue(), "1");
+  assert.match(await page.innerText(".badges"), /NVIDIA Second/);
+  await page.getByLabel("GPU").selectOption({ index: 0 });
+  assert.equal(await joules(), first);
+  assert.deepEqual(page.problems, []);
+}
+
 async function badLogs() {
   const cut = join(folder, "cut.jsonl");
   const whole = readFileSync(log, "utf8");
@@ -134,6 +153,7 @@ async function badLogs() {
 
 await theDemo();
 await aLongLog();
+await severalGpus();
 await badLogs();
 await chrome.close();
 console.log("reports: all good");

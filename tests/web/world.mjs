@@ -2,7 +2,7 @@
 //
 // What the browser tests share: the program, a folder that is gone afterwards, Chromium, waiting.
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +34,28 @@ export function run(...words) {
 export function demoLog() {
   const path = join(folder, "demo.jsonl");
   if (!existsSync(path)) run("demo", "--json", "--log", path);
+  return path;
+}
+
+// The demo's last run as that of a job on two GPUs: the second one draws 30 % more.
+export function twoGpuLog() {
+  const path = join(folder, "two_gpus.jsonl");
+  const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
+  const begin = lines.map((line) => line.includes('"type":"run_start"')).lastIndexOf(true);
+  const out = [];
+  for (const line of lines.slice(begin)) {
+    const event = JSON.parse(line);
+    if (event.type === "run_start") {
+      event.gpus.push({ ...event.gpus[0], uuid: "GPU-second", name: "NVIDIA Second", index: 1 });
+    }
+    out.push(event);
+    if (event.gpu !== undefined) {
+      const twin = { ...event, gpu: "GPU-second" };
+      for (const key of ["power_w", "energy_per_iteration_j"]) if (twin[key] !== undefined) twin[key] *= 1.3;
+      out.push(twin);
+    }
+  }
+  writeFileSync(path, out.map((event) => JSON.stringify(event)).join("\n") + "\n");
   return path;
 }
 

@@ -230,7 +230,8 @@ function environment(run: Run): HTMLElement {
   return table(["", ""], rows, "plain");
 }
 
-function headline(run: Run): HTMLElement {
+function headline(run: Run, gpu?: Gpu): HTMLElement {
+  const card = gpu?.name || run.gpu;
   const state = run.ended ? (run.end?.reason ?? "ended") : stateName(run.state ?? "running");
   return element(
     "header",
@@ -243,7 +244,7 @@ function headline(run: Run): HTMLElement {
         ? element("span", { class: "badge warn" }, "simulated, not measured on a GPU")
         : element("span", { class: "badge" }, "measured"),
       element("span", { class: "badge state" }, state),
-      run.gpu ? element("span", { class: "badge" }, run.gpu) : undefined,
+      card ? element("span", { class: "badge" }, card) : undefined,
       run.policy ? element("span", { class: "badge" }, `policy ${run.policy}`) : undefined,
       element("span", { class: "badge" }, clock(run.now_s)),
     ),
@@ -254,7 +255,7 @@ function headline(run: Run): HTMLElement {
 export function runView(run: Run, gpuIndex: number): HTMLElement {
   const gpu = run.gpus[gpuIndex] ?? run.gpus[0];
   const phase = gpu && mainPhase(gpu);
-  const view = element("article", {}, headline(run));
+  const view = element("article", {}, headline(run, gpu));
   if (!gpu) {
     view.append(element("p", {}, "No GPU has been seen yet."));
   } else {

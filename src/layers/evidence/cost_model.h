@@ -8,7 +8,8 @@
 
 namespace hypermile {
 
-// Markdown; says so where `folder` has no layers.csv.
-std::string cost_model_evidence(const std::string& folder);
+// Markdown, from single layers in the file `layers` and recorded loops in `folder`; says so where
+// the former cannot be read.
+std::string cost_model_evidence(const std::string& layers, const std::string& folder);
 
 }  // namespace hypermile
