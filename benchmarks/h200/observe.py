@@ -2,7 +2,7 @@
 """`hypermile run --observe` beside every loop of loops.py, against the loop's own books. Reads the GPU and
 changes nothing on it (HYPERMILE_READ_ONLY=1).
 
-usage: observe.py HYPERMILE OUT [--seconds N] [LOOP…]
+usage: observe.py HYPERMILE OUT [--seconds N] [--logs FOLDER] [LOOP…]
 
 OUT gets iterations.md (the table), iterations.json (all figures), and what hypermile printed (observe.log).
 """
@@ -101,9 +101,10 @@ def cell(row):
     def number(key, digits=2):
         return "-" if row.get(key) is None else f"{row[key]:.{digits}f}"
 
-    micro = f" of {row['found_micro_batches']:.0f}" if row["own_micro_batches"] > 1 and row["found_micro_batches"] else ""
+    found = " + ".join(f"{phase['iterations']:.0f}" + (f" of {phase['micro_batches']:.0f}" if phase["micro_batches"] > 1 else "")
+                       for phase in row["found_phases"])
     counts = row["count_errors"]
-    return [row["loop"], row["source"], str(row["own_iterations"]), f"{row['found_iterations']:.0f}{micro}",
+    return [row["loop"], row["source"], str(row["own_iterations"]), found or "0",
             f"{100 * row['coverage']:.0f}", f"{max(map(abs, counts))}" if counts else "-", number("own_ms"),
             f"{number('found_ms')} ± {number('found_ms_interval')}", percent(row["period_errors_gpu"]),
             percent(row["period_errors_host"]), f"{number('joules')} ± {number('joules_interval')}",
@@ -120,6 +121,7 @@ def main():
     parser.add_argument("hypermile")
     parser.add_argument("out")
     parser.add_argument("--seconds", type=float, default=12)
+    parser.add_argument("--logs", help="a folder that gets every loop's event log")
     parser.add_argument("loops", nargs="*")
     options = parser.parse_intermixed_args()
     rows, printed = [], []
@@ -132,8 +134,8 @@ def main():
                 printed.append(f"== {loop}: failed: {problem}")
                 print(printed[-1], flush=True)
                 continue
-            if loop in ("resnet_eager", "train_eval"):  # one log to look at
-                os.system(f"gzip -c {folder}/log.jsonl > {options.out}/{loop}.jsonl.gz")
+            if options.logs:
+                os.system(f"gzip -c {folder}/log.jsonl > {options.logs}/{loop}.jsonl.gz")
         printed.append(f"== {loop}: exit {done.returncode}, {time.monotonic() - begin:.1f} s\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
         print(printed[-1], flush=True)
         for process in summary["processes"]:

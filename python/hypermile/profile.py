@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and energy of single layers on the user's own GPU, at any Settings, as `hypermile plan --calibrate` takes them.
 
-Each layer is repeated for seconds, because sensors move every 100 ms or so; on CUDA it is replayed from a graph, because
-launching from Python takes longer than most layers do.
+Each layer is repeated for seconds, because sensors move every 100 ms or so, on data that no cache holds (alone.py).
 """
 
 from __future__ import annotations
 
-import copy
 import csv
 import os
 import statistics
@@ -17,13 +15,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from . import _core, program
+from .alone import Alone, prepare, repeated
 from .layers import record_layers
 
 if TYPE_CHECKING:
     import torch
 
-_BATCH_SECONDS = 0.02  # calls between two looks at the clock
-_WARM_UP_CALLS = 3
+_BATCH_SECONDS = 0.02  # of calls between two looks at the clock and the sensors
+_WARM_UP_RUNS = 3
 _CHANGES = 4  # of the energy counter, at least,
 _PATIENCE = 5  # within so many times the seconds asked for
 _SETTLE_SECONDS = 1.0  # after a change of Setting
@@ -59,7 +58,8 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
 
     `precision` is fp32, tf32, bf16 or fp16. `gpu` names the card to read and set, as --gpu does; on CUDA it is the current
     device if it is not given, on the CPU there is none and time alone is measured. Settings other than the default need a
-    lease of the daemon or a guardian; RuntimeError says why there is none. Layers without a gradient are left out.
+    lease of the daemon or a guardian; RuntimeError says why there is none. Layers without a gradient are left out. Images
+    that come channels-last are measured so.
     """
     import torch
 
@@ -70,11 +70,12 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     card = _open_card(gpu, on_cuda, needed=any(setting != "default" for setting in settings))
     batch = next((int(a.shape[0]) for a in arguments if hasattr(a, "shape") and len(a.shape) > 0), 1)
     device = next((a.device for a in arguments if hasattr(a, "device")), torch.device("cpu"))
+    channels_last = any(_is_channels_last(argument) for argument in arguments)
     costs = []
     with _settings(card, settings) as each_setting, _numbers(precision):
         for setting in each_setting:
             for module, layer in layers:
-                prepared = _prepare(module, layer, precision, device)
+                prepared = prepare(module, layer, precision, device, channels_last=channels_last)
                 if prepared is None:
                     continue
                 costs.append(_measure(prepared, layer, seconds, card, model=name or type(model).__name__, batch=batch,
@@ -82,6 +83,13 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     if path is not None:
         write_costs(costs, path)
     return costs
+
+
+def _is_channels_last(argument: Any) -> bool:
+    import torch
+
+    return (torch.is_tensor(argument) and argument.dim() == 4 and not argument.is_contiguous()
+            and argument.is_contiguous(memory_format=torch.channels_last))
 
 
 def write_costs(costs: Sequence[LayerCost], path: "Union[str, os.PathLike[str]]") -> None:
@@ -144,119 +152,69 @@ def _numbers(precision: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Prepared:
-    forward: Callable[[], Any]
-    backward: Callable[[], Any]
-    device: Any
+class _Cost:
+    """Of one call; `samples` are what the GPU's sensors showed meanwhile."""
+
+    seconds: float
+    joules: Optional[float]
+    samples: List[Dict[str, Any]]
 
 
-def _prepare(module: "torch.nn.Module", layer: Dict[str, Any], precision: str, device: Any) -> Optional[_Prepared]:
-    """The layer alone, on data of its own; None where it has no gradient, or does not run alone."""
-    import torch
-
-    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision, torch.float32)
-    alone = copy.deepcopy(module).to(device=device, dtype=dtype).train()
-    if hasattr(alone, "inplace"):
-        setattr(alone, "inplace", False)  # its input is a leaf here
-    shapes = layer.get("input_shapes", [layer["in_shape"]])
-    inputs = [_data(alone, shape, dtype, device) for shape in shapes]
-    try:
-        output = alone(*inputs)
-    except (RuntimeError, TypeError, IndexError):  # inputs by name, or of kinds that shapes do not tell
-        return None
-    result = next((t for t in (output if isinstance(output, (list, tuple)) else [output]) if torch.is_tensor(t)), None)
-    if result is None or not result.requires_grad:
-        return None
-    gradient = torch.ones_like(result)
-    leaves = [t for t in [*inputs, *alone.parameters()] if t.requires_grad]
-    for leaf in leaves:
-        leaf.grad = torch.zeros_like(leaf)
-    return _Prepared(lambda: alone(*inputs), lambda: result.backward(gradient, retain_graph=True), device)
-
-
-def _data(module: Any, shape: Sequence[int], dtype: Any, device: Any) -> Any:
-    import torch
-
-    entries = getattr(module, "num_embeddings", None)
-    if entries is not None:
-        return torch.randint(0, entries, tuple(shape), device=device)
-    return torch.randn(tuple(shape), device=device, dtype=dtype, requires_grad=True)
-
-
-def _measure(prepared: _Prepared, layer: Dict[str, Any], seconds: float, card: Optional[_core.Gpu], *, model: str, batch: int,
+def _measure(prepared: Alone, layer: Dict[str, Any], seconds: float, card: Optional[_core.Gpu], *, model: str, batch: int,
              precision: str, setting: str) -> LayerCost:
-    forward_s, forward_j = _repeat(prepared.forward, prepared.device, seconds, card)
-    backward_s, backward_j = _repeat(prepared.backward, prepared.device, seconds, card)
-    seen = {} if card is None else card.read()
+    forward = _repeat(prepared.forward, prepared, seconds, card)
+    backward = _repeat(prepared.backward, prepared, seconds, card)
+    samples = forward.samples + backward.samples
     return LayerCost(
         model=model, batch=batch, precision=precision, layer=layer["name"], type=layer["type"],
         in_shape="x".join(map(str, layer["in_shape"])), out_shape="x".join(map(str, layer["out_shape"])),
-        params=layer["params"], fwd_us=1e6 * forward_s, bwd_us=1e6 * backward_s, groups=layer.get("groups"),
-        setting=setting, sm_mhz=seen.get("sm_mhz"), mem_mhz=seen.get("mem_mhz"), fwd_j=forward_j, bwd_j=backward_j)
+        params=layer["params"], fwd_us=1e6 * forward.seconds, bwd_us=1e6 * backward.seconds, groups=layer.get("groups"),
+        setting=setting, sm_mhz=_median(samples, "sm_mhz"), mem_mhz=_median(samples, "mem_mhz"), fwd_j=forward.joules,
+        bwd_j=backward.joules)
 
 
-def _repeat(call: Callable[[], Any], device: Any, seconds: float,
-            card: Optional[_core.Gpu]) -> Tuple[float, Optional[float]]:
+def _median(samples: List[Dict[str, Any]], name: str) -> Optional[float]:
+    known = [sample[name] for sample in samples if sample.get(name) is not None]
+    return statistics.median(known) if known else None
+
+
+def _repeat(call: Callable[[], Any], prepared: Alone, seconds: float, card: Optional[_core.Gpu]) -> _Cost:
     """Seconds (the median of many short batches) and joules of one call."""
-    run, wait = _runner(call, device)
-    for _ in range(_WARM_UP_CALLS):
-        run()
-    wait()
+    repeat = repeated(call, prepared)
+    for _ in range(_WARM_UP_RUNS):
+        repeat.run()
+    repeat.wait()
     begin = time.perf_counter()
-    run()
-    wait()
-    calls = max(1, round(_BATCH_SECONDS / max(time.perf_counter() - begin, 1e-7)))
+    repeat.run()
+    repeat.wait()
+    runs = max(1, round(_BATCH_SECONDS / max(time.perf_counter() - begin, 1e-7)))
     times: List[float] = []
-    energies: List[Tuple[Optional[float], Optional[float]]] = []
+    samples: List[Dict[str, Any]] = []
     end = time.perf_counter() + seconds
     latest = time.perf_counter() + _PATIENCE * seconds
     # A counter that has not moved often enough is waited for.
     while (not times or time.perf_counter() < end or
-           (card is not None and len(_changes(energies)) < _CHANGES and time.perf_counter() < latest)):
+           (card is not None and len(_changes(samples)) < _CHANGES and time.perf_counter() < latest)):
         begin = time.perf_counter()
-        for _ in range(calls):
-            run()
-        wait()
-        times.append((time.perf_counter() - begin) / calls)
-        if card is not None:
-            sample = card.read()
-            energies.append((sample["time_s"], sample["energy_j"]))
+        for _ in range(runs):
+            repeat.run()
+        if card is not None and repeat.captured:
+            samples.append(card.read())  # while the GPU works: a pause of some ms would show in its power
+        repeat.wait()
+        times.append((time.perf_counter() - begin) / (runs * repeat.calls))
+        if card is not None and not repeat.captured:
+            samples.append(card.read())
     each = statistics.median(times)
-    power = _power(energies)
-    return each, None if power is None else power * each
+    power = _power(samples)
+    return _Cost(each, None if power is None else power * each, samples)
 
 
-def _runner(call: Callable[[], Any], device: Any) -> Tuple[Callable[[], Any], Callable[[], Any]]:
-    """What repeats the call, and what waits for it: on CUDA a graph of it, where it can be captured."""
-    import torch
-
-    if getattr(device, "type", "cpu") != "cuda":
-        return call, lambda: None
-
-    def wait() -> None:
-        torch.cuda.synchronize(device)
-
-    try:
-        stream = torch.cuda.Stream(device)
-        stream.wait_stream(torch.cuda.current_stream(device))
-        with torch.cuda.stream(stream):
-            for _ in range(_WARM_UP_CALLS):
-                call()
-        torch.cuda.current_stream(device).wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            call()
-        return graph.replay, wait
-    except RuntimeError:  # something in it may not be captured
-        wait()
-        return call, wait
-
-
-def _changes(readings: "List[Tuple[Optional[float], Optional[float]]]") -> List[Tuple[float, float]]:
+def _changes(samples: List[Dict[str, Any]]) -> List[Tuple[float, float]]:
     """When the counter was first seen at each of its values but the first: in between, what it shows is old."""
     changes: List[Tuple[float, float]] = []
     last: Optional[float] = None
-    for at, energy in readings:
+    for sample in samples:
+        at, energy = sample["time_s"], sample["energy_j"]
         if at is None or energy is None:
             continue
         if last is not None and energy != last:
@@ -265,9 +223,9 @@ def _changes(readings: "List[Tuple[Optional[float], Optional[float]]]") -> List[
     return changes
 
 
-def _power(readings: "List[Tuple[Optional[float], Optional[float]]]") -> Optional[float]:
+def _power(samples: List[Dict[str, Any]]) -> Optional[float]:
     """Watts from the first change of the counter to the last; None with fewer than two."""
-    changes = _changes(readings)
+    changes = _changes(samples)
     if len(changes) < 2 or changes[-1][0] <= changes[0][0]:
         return None
     return (changes[-1][1] - changes[0][1]) / (changes[-1][0] - changes[0][0])

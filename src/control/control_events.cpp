@@ -42,12 +42,14 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   counted += boundary.iterations;
   const CountedBoundary at{boundary, counted};
   const bool measuring = !meters_.empty();
+  Pause before = Pause::kNone;
   for (GpuWatch* gpu : gpus) {
     RankState& state = rank_state(process, *gpu);
     Pause pause = Pause::kNone;
     if (active_ != nullptr && active_->plan &&
         boundary.pattern == pattern_of(state.rank, *active_)) {
       pause = state.pauses.add(at, *active_->plan);
+      before = pause;
     }
     for (RankMeter& meter : meters_) {
       if (meter.rank() == state.rank) meter.add(at, pause, fresh);
@@ -62,6 +64,7 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
   phase.iterations += boundary.iterations + boundary.unseen.value_or(0);
+  keep_account(phase, boundary, before);
   const bool at_default = applied_->at_default() &&
                           applied_->stage() == AppliedSettings::Stage::kInForce &&
                           boundary.time >= applied_->in_force_since();
@@ -116,6 +119,7 @@ void Controller::Core::enter(Phase& phase, Instant now) {
   leave(now);
   active_ = &phase;
   phase.entered = now;
+  phase.accounted.reset();
 }
 
 // The phase keeps its Step: it is taken again when the phase comes back.

@@ -23,7 +23,9 @@ class CardForTest final : public FakeGpu {
   explicit CardForTest(const Clock& clock) : FakeGpu(clock), clock_(clock), last_(clock.now()) {}
 
   double ratio() const { return held.sm_clock.value_or(Mhz(1980)).value() / 1980; }
-  Seconds iteration() const { return milliseconds(40) * work * (0.6 + 0.4 / ratio()); }
+  Seconds iteration() const {
+    return milliseconds(40) * work * (0.6 + 0.4 / ratio()) * (held.empty() ? 1 : 1 + drag);
+  }
   Watts power() const { return Watts(draw * (0.4 + 0.6 * ratio() * ratio() * ratio())); }
 
   const Capabilities& capabilities() const override { return listed_; }
@@ -51,6 +53,7 @@ class CardForTest final : public FakeGpu {
   bool blind = false;
   std::optional<Mhz> shown_clock;  // whatever it was told
   double work = 1;
+  double drag = 0;  // how much slower than that, off the default
   double draw = 300;
 
  private:

@@ -19,6 +19,13 @@ constexpr Seconds kAfterSearch = Seconds(120);  // a change so soon after a sear
 
 void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks,
                              Instant now) {
+  if (joint.usable() && joint.setting.empty()) phase.account.add_default(joint);
+  if (joint.usable() && !joint.setting.empty()) phase.off_time = joint.time_per_iteration;
+  if (phase.earning_back && !spoiled_) {
+    phase.count(joint);
+    if (joint.usable() && phase.policy->take_default(joint)) phase.step.reset();
+    return;
+  }
   if (spoiled_) {
     phase.count(joint);
     // Resumed with the first good Window; that one is of the default, and nobody asked for it.
@@ -50,6 +57,8 @@ void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const 
                 return !(rank.window.setting == joint.setting);
               }));
   const bool holding = !phase.step->exploring;
+  if (!holding) phase.held_windows = 0;
+  if (holding && seen->usable()) ++phase.held_windows;
   phase.step.reset();
   phase.policy->observe(*seen);
   if (holding && seen->usable()) look_for_change(phase, *seen, now);

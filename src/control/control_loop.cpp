@@ -23,6 +23,7 @@ constexpr int kMostDoublings = 6;
 constexpr double kHeldWindow = 0.5;
 constexpr Seconds kShortestHeld = Seconds(2);
 constexpr Seconds kLongestHeld = Seconds(15);
+constexpr int kHeldClosely = 2;  // Windows, before it is looked at now and then only
 
 }  // namespace
 
@@ -53,6 +54,7 @@ Instant Controller::Core::step(Instant now) {
   if (!begun_) set_state(ControlState::kWarmUp, "the job's iterations are not known yet");
   if (state_ == ControlState::kReleased) return now + Seconds(1);
   if (!applied_->gpus().empty()) applied_->step(now);
+  note_setting(now);
   drive(now);
   attend();
   const auto stage = applied_->stage();
@@ -72,7 +74,8 @@ void Controller::Core::attend() {
   attention.closely = !calm && active_ != nullptr;
   if (state_ == ControlState::kHold && active_ != nullptr && active_->plan) {
     const StepPlan& plan = *active_->plan;
-    attention.closely = ranks_.size() > 1 || plan.pause_every > 0;
+    attention.closely =
+        ranks_.size() > 1 || plan.pause_every > 0 || active_->held_windows < kHeldClosely;
     attention.window = std::clamp(kHeldWindow * plan.window_iterations * plan.typical,
                                   kShortestHeld, kLongestHeld);
   }

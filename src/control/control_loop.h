@@ -6,6 +6,7 @@
 // docs/control.md has the states and every transition.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +81,7 @@ class Controller::Core {
   std::vector<Setting> settings_for(const Setting& default_values) const;
   std::optional<double> iterations_left(const Phase& phase) const;
   bool take_next_step(Phase& phase);
+  bool watches_default(const Phase& phase) const { return spoiled_ || phase.earning_back; }
   void write_decision(Phase& phase, const Step& step);
   void write_forecast(Phase& phase, const Step& step);
 
@@ -97,6 +99,14 @@ class Controller::Core {
   void look_for_change(Phase& phase, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
 
+  // control_guard.cpp
+  void note_setting(Instant now);
+  bool off_default_at(Instant time) const;
+  void keep_account(Phase& phase, const Boundary& boundary, Pause pause);
+  Seconds whole_job(const Phase& phase, Seconds usual) const;
+  void tell_account(Phase& phase);
+  void guard_bound(Phase& phase);
+
   // control_features.cpp
   void open_collector(const Phase& phase);
   void collect_features(Phase& phase, Window& joint);
@@ -112,7 +122,9 @@ class Controller::Core {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
-  Phase* visited_ = nullptr;                   // another one, perhaps only for a moment
+  Phase* visited_ = nullptr;                          // another one, perhaps only for a moment
+  std::deque<std::pair<Instant, Instant>> dark_;      // the lead was not watched; the oldest first
+  std::deque<std::pair<Instant, bool>> off_default_;  // since when; the oldest first
   std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
   std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
   bool continued_ = false;                     // nothing has changed since the last Window
@@ -129,7 +141,7 @@ class Controller::Core {
   int claims_ = 0;
   std::optional<Attention> attention_;  // last asked for
   bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
-  std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
+  std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0, guarded_ = 0;
   bool restored_ = true;
 };
 

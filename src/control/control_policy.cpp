@@ -19,6 +19,8 @@ namespace {
 constexpr Seconds kTold = Seconds(1.5);
 // A job whose length nobody told is taken to last at least this long.
 constexpr Seconds kLeastJob = Seconds(600);
+// The speed of a job at the default may be another after so long: slow minutes come and go.
+constexpr Seconds kMayDriftAfter = Seconds(180);
 // Less is left of the job than a search takes: nothing is gained any more.
 constexpr Seconds kTooShort = Seconds(45);
 
@@ -46,7 +48,9 @@ std::optional<double> Controller::Core::iterations_left(const Phase& phase) cons
     }
   }
   const double all = *options_.job_iterations * micro_batches(*phase.process, phase.number);
-  return std::max(0.0, all - phase.iterations);
+  // More than that: then the user counts something else, as optimizer steps that are not seen yet.
+  if (phase.iterations > all) return std::nullopt;
+  return all - phase.iterations;
 }
 
 std::vector<Setting> Controller::Core::settings_for(const Setting& default_values) const {
@@ -76,6 +80,7 @@ PolicyContext Controller::Core::context_of(const Phase& phase) const {
   context.default_values = phase.watch.default_values();
   context.default_values.power_limit =
       applied_->gpus().front()->gpu().capabilities().default_power_limit;
+  context.drift_iterations = kMayDriftAfter / phase.plan->typical;
   context.seed = options_.seed;
   return context;
 }
@@ -108,7 +113,9 @@ Result<void> Controller::Core::make_policy(Phase& phase) {
 }
 
 bool Controller::Core::take_next_step(Phase& phase) {
+  guard_bound(phase);
   if (!phase.step) {
+    tell_account(phase);
     phase.step = phase.policy->next();
     phase.retakes = 0;
     phase.spoiled = false;
@@ -122,6 +129,7 @@ bool Controller::Core::take_next_step(Phase& phase) {
     }
     write_decision(phase, *phase.step);
   }
+  if (phase.earning_back) return true;
   const Step& step = *phase.step;
   const ControlState state = !step.exploring     ? ControlState::kHold
                              : step.setting == 0 ? ControlState::kBaseline

@@ -45,8 +45,10 @@ bool Controller::Core::prepare_step(Phase& phase, Instant now) {
     leave_alone(phase, "the policy failed", now);
     return false;
   }
-  // Where circumstances spoil every Window the default is watched until one is good.
-  const std::vector<Setting> wanted = spoiled_ ? everywhere({}) : settings_of_step(phase);
+  // Where circumstances spoil every Window the default is watched until one is good, and where too
+  // much was lost until it is earned back.
+  const std::vector<Setting> wanted =
+      watches_default(phase) ? everywhere({}) : settings_of_step(phase);
   if (wanted != applied_->asked()) {
     meters_.clear();
     continued_ = false;
@@ -88,7 +90,10 @@ PatternId Controller::Core::pattern_of(const Rank& rank, const Phase& phase) {
 void Controller::Core::open_meters(Phase& phase, Instant) {
   open_collector(phase);
   const Step& step = *phase.step;
-  const double iterations = phase.slack ? phase.slack->plan(step).iterations : step.iterations;
+  const bool usual = watches_default(phase);
+  const double iterations = usual         ? phase.plan->window_iterations
+                            : phase.slack ? phase.slack->plan(step).iterations
+                                          : step.iterations;
   for (const auto& state : ranks_) {
     const auto gpu = std::ranges::find(applied_->gpus(), state->rank.gpu);
     if (gpu == applied_->gpus().end() || state->rank.process->over()) continue;
@@ -98,7 +103,7 @@ void Controller::Core::open_meters(Phase& phase, Instant) {
     terms.since = applied_->in_force_since();
     terms.pattern = pattern_of(state->rank, phase);
     terms.iterations = std::isfinite(iterations) ? std::max(1.0, iterations) : 1;
-    terms.abort_above = spoiled_ ? std::nullopt : step.abort_above;
+    terms.abort_above = usual ? std::nullopt : step.abort_above;
     terms.abort_after = step.abort_after;
     terms.plan = *phase.plan;
     terms.job_processes = state->job_processes;
@@ -126,7 +131,7 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
     desk_->take(*meter.rank().process, windows.back().gpu, windows.back().window);
   }
   if (windows.empty()) return;
-  const Setting asked = spoiled_ ? Setting() : phase.settings[phase.step->setting];
+  const Setting asked = watches_default(phase) ? Setting() : phase.settings[phase.step->setting];
   Window joint = join_windows(asked, windows);
   collect_features(phase, joint);
   ++windows_;

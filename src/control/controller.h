@@ -39,6 +39,9 @@ struct ControllerOptions {
   // To choose from, the default (empty) first; empty: what the cards list (gpu/setting_grid.h).
   std::vector<Setting> settings = {};
   std::uint64_t seed = 1;
+  // Goes back to the default where the job as a whole comes near the bound, whatever the policy
+  // believes (slowdown_account.h).
+  bool guard = true;
   // GPUs that wait for the others are told less once a Setting is held (slack_keeper.h).
   bool slack = true;
 };

@@ -63,6 +63,7 @@ TEST_F(ControllerTest, LooksNowAndThenAtALaunchBoundJobWhoseSettingIsHeld) {
   launches_ = 600;
   begin();
   ASSERT_TRUE(train_until_held(400));
+  train((clock_.now() - begin_).value() + 15);  // at first it is watched closely
   const std::uint64_t iterations = job_->iterations();
   const std::uint64_t watched = job_->launches_watched();
 
@@ -130,7 +131,7 @@ TEST_F(ControllerTest, LeavesAJobThatEndsSoonAtItsDefault) {
   options_.job_iterations = 500;  // 20 s
   begin();
 
-  train(25);
+  train(15);
 
   EXPECT_EQ(controller_->state(), ControlState::kLeftAlone);
   EXPECT_NE(controller_->reason().find("too short"), std::string::npos);
@@ -182,6 +183,7 @@ TEST_F(ControllerTest, GoesBackToTheDefaultWhileIterationsAreNotRecognised) {
 TEST_F(ControllerTest, GivesAKnownPhaseItsSettingBackAtOnce) {
   begin();
   ASSERT_TRUE(train_until_held(400));
+  train((clock_.now() - begin_).value() + 60);  // until it looks no further
   const double left = (clock_.now() - begin_).value();
   const Setting kept = card_->held;
 

@@ -14,6 +14,7 @@
 #include "control/control_summary.h"
 #include "control/phase_watch.h"
 #include "control/slack_keeper.h"
+#include "control/slowdown_account.h"
 #include "observe/process_progress.h"
 #include "policy/policy.h"
 
@@ -50,8 +51,15 @@ struct Phase {
   ChangeTest clock_test{0.03};
   Setting tested;
   void reset_tests(const Setting& of);
+  int held_windows = 0;  // of the Setting held, since it is
   // Searched last at, and how long to leave it at that.
   std::optional<Instant> searched;
+
+  // What it has lost of its time; and the instant until which that is known.
+  SlowdownAccount account;
+  std::optional<Instant> accounted;
+  std::optional<Seconds> off_time;  // of an iteration off the default, measured last
+  bool earning_back = false;        // at the default, since too much was lost
 
   PhaseControl control;
   // `lowered`: some GPU was told less than joint.setting, because it waits for the others.

@@ -19,6 +19,7 @@ constexpr Seconds kShortestPause = milliseconds(300);
 constexpr std::size_t kPauses = 4;
 constexpr Seconds kPatience = Seconds(20);  // for GPU times, clocks and pauses
 constexpr double kPausesInWindow = 3;
+constexpr double kMostlyPauses = 2;
 constexpr Seconds kLongestWindow = Seconds(30);
 constexpr std::size_t kMost = 16384;  // an endless first look needs no endless memory
 constexpr std::size_t kFewestBlocks = 6;
@@ -119,12 +120,19 @@ StepPlan PhaseWatch::plan() const {
   }
   const double together =
       std::sqrt(counted / static_cast<double>(std::max<std::size_t>(1, each.size())));
-  StepPlan plan = plan_steps(typical, scatter * together);
+  const Seconds mean = all / std::max(1.0, iterations);
+  // Most of the time is waited for, as by a host that runs a whole optimizer step ahead: then how
+  // fast it launches says nothing of how long an iteration takes.
+  const bool ahead = behind.size() >= kPauses && mean > kMostlyPauses * typical;
+  StepPlan plan = plan_steps(ahead ? mean : typical, scatter * together);
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
-  const double rounds = std::max(kPausesInWindow, std::ceil(plan.window_iterations / apart));
+  double rounds = std::max(kPausesInWindow, std::ceil(plan.window_iterations / apart));
+  if (ahead) {
+    rounds = std::clamp(std::floor(kLongestWindow / (apart * mean)), kPausesInWindow, rounds);
+  }
   const double wanted = std::ceil(rounds * apart);
-  if (wanted * (all / std::max(1.0, iterations)) <= kLongestWindow) {
+  if (wanted * mean <= kLongestWindow) {
     plan.window_iterations = wanted;
     plan.pause_every = apart;
   }

@@ -8,7 +8,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kEnough = 0.25;  // of the iterations asked for
+constexpr double kEnough = 0.25;  // of the iterations asked for, or of a planned Window
 constexpr int kRestarts = 2;
 // Where Windows run from pause to pause.
 constexpr double kNearly = 0.85;   // of the iterations asked for, at a pause
@@ -20,7 +20,7 @@ constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1);
+constexpr Seconds kBefore = Seconds(1.5);
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void RankMeter::begin(const CountedBoundary& at) {
   last_timed_ = first_timed_;
   iterations_ = waited_ = 0;
   at_pause_ = false;
-  boundaries_ = timed_ = 0;
+  boundaries_ = timed_ = pauses_ = 0;
   builder_.emplace(WindowTerms{.setting = terms_.setting,
                                .pattern = terms_.pattern,
                                .first_iteration = at.iteration,
@@ -94,6 +94,7 @@ void RankMeter::extend(const CountedBoundary& at, Pause pause) {
     last_timed_ = at;
   }
   at_pause_ = pause == Pause::kUsual;
+  pauses_ += at_pause_;
   const double between = terms_.plan.pause_every;
   if (between > 0) {
     done_ = done_ || (at_pause_ && iterations_ >= kNearly * terms_.iterations) ||
@@ -110,6 +111,8 @@ void RankMeter::extend(const CountedBoundary& at, Pause pause) {
 // be used costs nothing.
 bool RankMeter::is_too_slow(const Boundary& boundary) const {
   if (iterations_ < terms_.abort_after) return false;
+  // More pauses than belong to so many iterations would make any Setting look slow.
+  if (iterations_ < kNearly * pauses_ * terms_.plan.pause_every) return false;
   const Seconds passed = boundary.time - first_.boundary.time;
   const bool usable = timed_ >= kFewestGpuTimes || boundaries_ >= kFewestHostTimes ||
                       boundary.launch == 0 || passed > kLongEnough;
@@ -129,7 +132,10 @@ void RankMeter::add(std::span<const GpuProcess> seen) {
 
 bool RankMeter::has_enough() const {
   const bool whole = terms_.plan.pause_every <= 0 || at_pause_;
-  return builder_ && whole && iterations_ > 0 && iterations_ >= kEnough * terms_.iterations;
+  // A long Window of a Setting that is held may be cut by what is not watched: whatever was asked
+  // for, part of a planned one is one.
+  const double wanted = std::min(terms_.iterations, terms_.plan.window_iterations);
+  return builder_ && whole && iterations_ > 0 && iterations_ >= kEnough * wanted;
 }
 
 std::optional<CountedBoundary> RankMeter::end() const {

@@ -76,6 +76,7 @@ class RankMeter {
   double waited_ = 0;               // iterations, for a pause to begin behind
   bool at_pause_ = false;           // the last Boundary is behind one
   int boundaries_ = 0, timed_ = 0;  // behind the first
+  int pauses_ = 0;                  // likewise
   int restarts_ = 0;
   bool done_ = false;
   bool cut_ = false;

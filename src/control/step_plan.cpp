@@ -29,8 +29,10 @@ double deviation_of(std::span<const double> values, double mean) {
 StepPlan plan_steps(Seconds typical, double scatter) {
   const double wanted_s = typical.value() * std::pow(scatter / kWantedError, 2);
   const double window_s = std::clamp(wanted_s, kShortestSeconds, kLongestSeconds);
-  return {typical, std::max(kFewestIterations, std::ceil(window_s / typical.value())),
-          1 + std::ceil(kSettle / typical), 0};
+  // Whole numbers must not hang on the last bit of an instant.
+  const auto whole = [](double x) { return std::ceil(x - 1e-6); };
+  return {typical, std::max(kFewestIterations, whole(window_s / typical.value())),
+          1 + whole(kSettle / typical), 0};
 }
 
 StepPlan plan_steps(std::span<const double> intervals_s) {

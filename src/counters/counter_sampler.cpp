@@ -9,11 +9,12 @@ namespace hypermile {
 namespace {
 
 // A sample holds what was counted since the one before, so nothing is missed between them; this is
-// often enough for counters of 32 bits and seldom enough to cost nothing.
-constexpr std::uint64_t kIntervalNanoseconds = 1'000'000;
-constexpr std::uint64_t kIntervalClocks = 1'000'000;
-constexpr std::size_t kBufferBytes = std::size_t(16) << 20U;
-constexpr Seconds kDecodePeriod = Seconds(0.1);
+// often enough for counters of 32 bits. Every unit of a busy chip writes its part of it: a sample a
+// millisecond filled 16 MiB of an H200 before they were read.
+constexpr std::uint64_t kIntervalNanoseconds = 5'000'000;
+constexpr std::uint64_t kIntervalClocks = 5'000'000;
+constexpr std::size_t kBufferBytes = std::size_t(64) << 20U;
+constexpr Seconds kDecodePeriod = Seconds(0.05);
 constexpr std::uint32_t kMostSamples = 512;  // decoded at once
 
 // Turing and GA100 cannot be triggered by time.
@@ -71,7 +72,8 @@ class CounterSampler::Session {
     return {};
   }
 
-  // Hands every complete sample to `take`. True: some were lost.
+  // Hands every complete sample to `take`. True: the card's buffer was full, some were lost, and no
+  // more will come. Where none had come yet, that is an error.
   template <class Take>
   Result<bool> drain(const Take& take) {
     bool lost = false;
@@ -81,7 +83,9 @@ class CounterSampler::Session {
       decode.sampling = sampling_;
       decode.data = data_.data();
       decode.data_size = data_.size();
-      RETURN_IF_ERROR(checked("cuptiPmSamplingDecodeData", library_.decode(&decode)));
+      const int code = library_.decode(&decode);
+      if (code == pm::kOutOfMemory && !first_) return true;
+      RETURN_IF_ERROR(checked("cuptiPmSamplingDecodeData", code));
       lost = lost || decode.overflow != 0;
       RETURN_IF_ERROR(read_samples(take));
       RETURN_IF_ERROR(clear());
@@ -183,6 +187,7 @@ Result<void> CounterSampler::take_turn(Seconds length, std::stop_token stop) {
     ASSIGN_OR_RETURN(const bool lost,
                      session.drain([&](const std::vector<double>& values) { add(group, values); }));
     overflowed_ = overflowed_ || lost;
+    if (lost) break;
   }
   sampled_ += clock_.now() - begin;
   return {};

@@ -52,7 +52,7 @@ TEST(CounterSampler, DropsTheFirstSampleOfATurn) {
 
   ASSERT_TRUE((*sampler)->take_turn(Seconds(0.3), {}).ok());
 
-  EXPECT_EQ((*sampler)->samples(), 3U * 10 - 1);  // decoded every 100 ms, ten at a time
+  EXPECT_EQ((*sampler)->samples(), 6U * 10 - 1);  // decoded every 50 ms, ten at a time
   EXPECT_NEAR((*sampler)->sampled().value(), 0.3, 1e-9);
 }
 
@@ -126,6 +126,17 @@ TEST(CounterSampler, AFailureOfAnyCallIsOneLineAndLeavesNothingOpen) {
       }
     }
   }
+}
+
+TEST(CounterSampler, KeepsWhatItHasWhereTheCardsBufferRunsFull) {
+  FakeCounters fake;
+  const TestVariable failing("FAKE_COUNTERS_FAIL", "cuptiPmSamplingDecodeData#2=8");
+
+  const auto features = sample(fake);
+
+  ASSERT_TRUE(features.ok()) << features.error().line();
+  EXPECT_TRUE(features->get(Feature::kSmActive));
+  EXPECT_EQ(fake.open_objects(), 0);
 }
 
 TEST(CounterSampler, TellsPermissionBusyAndUnsupportedApart) {

@@ -21,9 +21,9 @@ namespace hypermile {
 
 struct SamplerOptions {
   SensorSet cheap = Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
-  Seconds period = milliseconds(20);           // between two polls
-  Seconds counter_period = milliseconds(500);  // between two reads of the counter, once it is known
-  Seconds drain_period = Seconds(1);           // of the power buffer; 0: never
+  Seconds period = milliseconds(20);    // between two polls
+  Seconds counter_period = Seconds(1);  // between two reads of the counter, once it is known
+  Seconds drain_period = Seconds(1);    // of the power buffer; 0: never
 };
 
 struct SamplerReading {

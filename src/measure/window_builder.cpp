@@ -30,6 +30,11 @@ std::optional<double> at_best(const std::optional<double>& error) {
   return error ? std::optional(std::hypot(*error, kFinest)) : std::nullopt;
 }
 
+// A lower clock takes at most so much longer, and the same power with it where the limit holds.
+void widen(std::optional<double>& error, double clock_error) {
+  if (error) error = std::hypot(*error, clock_error);
+}
+
 }  // namespace
 
 WindowBuilder::WindowBuilder(WindowTerms terms) : terms_(std::move(terms)) {}
@@ -136,6 +141,8 @@ Window WindowBuilder::close() const {
   window.sm_clock = sensors.sm_clock;
   window.memory_clock = sensors.memory_clock;
   window.throttled_share = sensors.throttled_share;
+  widen(window.time_error, sensors.sm_clock_error);
+  widen(window.energy_error, sensors.sm_clock_error);
   object(sensors_object(terms_.setting, sensors));
   if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object("the energy counter stands still");

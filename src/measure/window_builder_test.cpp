@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "base/random.h"
@@ -174,6 +175,30 @@ TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
   Story memory;
   memory.terms.setting.memory_clock = Mhz(2201);
   EXPECT_EQ(memory.refusal(), "memory clock not reached: asked for 2201 MHz, saw 3201");
+}
+
+TEST(WindowBuilder, TrustsItsTimesLessWhileTheClockWandersBetweenSteps) {
+  Story steady;
+  Story twice;  // for a second each, so that two changes are seen
+  twice.change_reading = [](SamplerReading& reading) {
+    const double t = reading.sample.time.since_origin().value();
+    if (t > 11 && t < 12) reading.sample.sm_clock = Mhz(1395);
+  };
+  Story often;  // a hundred times a second: the mean is that of any other Window
+  often.change_reading = [](SamplerReading& reading) {
+    const double t = reading.sample.time.since_origin().value();
+    if (std::lround(t * 50) % 2 == 0) reading.sample.sm_clock = Mhz(1395);
+  };
+
+  const Window still = steady.build().close();
+  const Window slow = twice.build().close();
+  const Window fast = often.build().close();
+
+  ASSERT_TRUE(still.usable() && slow.usable() && fast.usable());
+  EXPECT_LT(*still.time_error, 1e-6);
+  EXPECT_NEAR(*slow.time_error, 15 * std::sqrt(0.25 * 0.75 / 2) / 1406, 2e-4);
+  EXPECT_GT(*slow.energy_error, *still.energy_error);
+  EXPECT_LT(*fast.time_error, *slow.time_error / 4);
 }
 
 TEST(WindowBuilder, RefusesAGpuThatOthersUse) {

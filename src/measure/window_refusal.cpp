@@ -39,6 +39,31 @@ class Mean {
   int count_ = 0;
 };
 
+// A clock that goes to and fro between steps. Each change of it is one fact about how long it
+// stays: for two steps the variance of a mean over n changes is that of the clock, divided by n.
+class Wandering {
+ public:
+  void add(double clock) {
+    if (last_ && *last_ != clock) ++changes_;
+    last_ = clock;
+    mean_.add(clock);
+    squares_.add(clock * clock);
+  }
+  const Mean& mean() const { return mean_; }
+  double relative_error() const {
+    if (changes_ == 0) return 0;
+    const double mean = *mean_.value();
+    const double variance = std::max(0.0, *squares_.value() - mean * mean);
+    return std::sqrt(variance / changes_) / mean;
+  }
+
+ private:
+  std::optional<double> last_;
+  int changes_ = 0;
+  Mean mean_;
+  Mean squares_;
+};
+
 std::optional<Mhz> clock_of(const Mean& mean) {
   const auto value = mean.value();
   return value ? std::optional(Mhz(*value)) : std::nullopt;
@@ -70,7 +95,7 @@ std::string clock_object(const Setting& setting, const WindowSensors& sensors) {
 }  // namespace
 
 WindowSensors summarize(std::span<const Sample> samples) {
-  Mean sm;
+  Wandering sm;
   Mean memory;
   Mean throttled;
   Mean slowed;
@@ -84,8 +109,8 @@ WindowSensors summarize(std::span<const Sample> samples) {
     }
     if (sample.gpu_utilization) idle.add(*sample.gpu_utilization < kHardlyUsed ? 1 : 0);
   }
-  return {clock_of(sm), clock_of(memory), throttled.value().value_or(0), slowed.value().value_or(0),
-          idle.value()};
+  return {clock_of(sm.mean()),           clock_of(memory),           sm.relative_error(),
+          throttled.value().value_or(0), slowed.value().value_or(0), idle.value()};
 }
 
 std::string held_back(const WindowSensors& sensors) {

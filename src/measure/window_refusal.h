@@ -19,7 +19,10 @@ namespace hypermile {
 struct WindowSensors {
   std::optional<Mhz> sm_clock;      // mean
   std::optional<Mhz> memory_clock;  // mean
-  double throttled_share = 0;       // any reason but the job and our own request
+  // How far the mean SM clock may lie from that of a longer time, relative: a card at its power
+  // limit wanders between steps, and what a few changes of clock tell is little.
+  double sm_clock_error = 0;
+  double throttled_share = 0;  // any reason but the job and our own request
   // Held down by heat or by the hardware: what a Setting does then says nothing of what it does.
   // A power cap is not in it: it belongs to how a Setting works on this card.
   double slowed_share = 0;

@@ -64,8 +64,7 @@ struct PhaseProgress {
   std::optional<Pattern> pattern;
   struct Level {
     OuterLevel outer;
-    std::string kernel;      // name of the launch that shows it
-    bool optimizer = false;  // by its name: so inner iterations are micro-batches
+    bool optimizer = false;  // by its kernels' names: so inner iterations are micro-batches
   };
   std::vector<Level> levels;
 };

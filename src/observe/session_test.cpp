@@ -50,6 +50,39 @@ TEST_F(SessionTest, CountsOptimizerStepsOverMicroBatches) {
   EXPECT_NEAR(phase.time->value, 80e-3, 80e-3 * 1e-3);
 }
 
+TEST_F(SessionTest, CutsWindowsAtOptimizerSteps) {
+  RingJob job(at(0.1));
+  std::vector<Iteration> cycle(8, iteration_of("micro_", 30, milliseconds(10)));
+  for (int i = 0; i < 4; ++i) cycle.back().kernels.emplace_back("multi_tensor_apply_adam");
+  cycle.back().length = milliseconds(50);
+
+  run_until(20, [&](Instant now) { job.train_until(now, cycle); });
+  finish();
+
+  std::vector<Event> windows = events("window");
+  ASSERT_GT(windows.size(), 6U);
+  for (std::size_t i = 2; i + 1 < windows.size(); ++i) {
+    const auto& window = std::get<WindowEvent>(windows[i].body).window;
+    EXPECT_EQ(std::fmod(window.iterations, 8), 0) << i;
+    EXPECT_NEAR(window.time_per_iteration->value(), 15e-3, 15e-3 * 2e-3) << i;
+  }
+}
+
+// The first micro-batch stores its gradients, the others add theirs: that shows the step as well as
+// the optimizer does, and may be seen first.
+TEST_F(SessionTest, KnowsAnOptimizerStepThatAnotherKernelShows) {
+  RingJob job(at(0.1));
+  std::vector<Iteration> cycle(8, iteration_of("micro_", 30, milliseconds(10)));
+  for (int i = 0; i < 3; ++i) cycle.front().kernels.emplace_back("copy_gradient");
+  for (int i = 0; i < 4; ++i) cycle.back().kernels.emplace_back("multi_tensor_apply_adam");
+
+  run_until(12, [&](Instant now) { job.train_until(now, cycle); });
+  const RunSummary summary = finish();
+
+  ASSERT_EQ(summary.processes.at(0).phases.size(), 1U);
+  EXPECT_EQ(summary.processes[0].phases[0].micro_batches, 8);
+}
+
 TEST_F(SessionTest, KeepsPhasesApartAndKnowsThemAgain) {
   RingJob job(at(0.1));
   const std::vector<Iteration> train = {iteration_of("train_", 60, milliseconds(20))};

@@ -7,7 +7,7 @@ namespace hypermile {
 namespace {
 
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1);
+constexpr Seconds kBefore = Seconds(1.5);
 
 }  // namespace
 
@@ -21,19 +21,44 @@ void WindowMaker::set_setting(const Setting& setting) {
 }
 
 void WindowMaker::add(const Boundary& boundary, bool fresh) {
+  if (boundary.pattern.level == 1) add_outer(boundary);
   if (boundary.pattern.level != 0) return;
   iteration_ += boundary.iterations;
-  if (builder_ && (fresh || boundary.pattern != pattern_)) close();
+  if (fresh || boundary.pattern != pattern_) {
+    close();
+    last_outer_.reset();
+    outer_takes_ = Seconds(0);
+  }
+  last_ = boundary;
   if (!builder_) {
     begin(boundary);
     return;
   }
   builder_->add(boundary);
-  if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) return;
+  if (!full()) return;
+  // The end of a larger iteration is told after this; one that takes too long is not waited for.
+  const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < plan_.length / 2;
+  if (!soon || builder_->span() >= plan_.length * 2) cut();
+}
+
+void WindowMaker::add_outer(const Boundary& outer) {
+  if (!last_ || outer.launch != last_->launch || outer.pattern.phase != pattern_.phase) return;
+  outer_takes_ = last_outer_ ? outer.time - last_outer_->time : Seconds(0);
+  last_outer_ = outer;
+  if (builder_ && full()) cut();
+}
+
+bool WindowMaker::full() const {
+  if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) {
+    return false;
+  }
   // GPU times stand at some Boundaries only; a Window on the GPU's clock has one at either end.
-  if (begun_on_gpu_ && !boundary.gpu_time && builder_->span() < plan_.length * 2) return;
+  return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= plan_.length * 2;
+}
+
+void WindowMaker::cut() {
   close();
-  begin(boundary);
+  begin(*last_);
 }
 
 void WindowMaker::begin(const Boundary& boundary) {

@@ -2,7 +2,9 @@
 //
 // Joins a process's Boundaries with the readings of a GPU it uses into one Window after the other,
 // each beginning where the last ended. Windows have a usual length; one that a change of phase cuts
-// short is kept if it is long enough to mean something.
+// short is kept if it is long enough to mean something. Where several iterations make up a larger
+// one (micro-batches of an optimizer step), Windows hold whole ones of those, all with their share
+// of what comes once in it.
 #pragma once
 
 #include <functional>
@@ -32,7 +34,6 @@ class WindowMaker {
   // Processes that may be on the GPU without being strangers; none: nobody is a stranger.
   void set_job_processes(std::vector<std::int64_t> pids) { job_processes_ = std::move(pids); }
 
-  // Of level 0; others are passed over.
   void add(const Boundary& boundary, bool fresh);
   void add(const SamplerReading& reading);
   void add(std::span<const GpuProcess> processes);
@@ -41,6 +42,11 @@ class WindowMaker {
 
  private:
   void begin(const Boundary& boundary);
+  // A larger iteration ended at the last Boundary.
+  void add_outer(const Boundary& outer);
+  bool full() const;
+  // Ends the Window at the last Boundary, and begins another there.
+  void cut();
 
   const GpuWatch* gpu_;
   WindowPlan plan_;
@@ -50,6 +56,9 @@ class WindowMaker {
   double iteration_ = 0;  // of the process, over all phases
   std::optional<WindowBuilder> builder_;
   PatternId pattern_;
+  std::optional<Boundary> last_;        // of level 0
+  std::optional<Boundary> last_outer_;  // of level 1, in the present stretch
+  Seconds outer_takes_;                 // 0: not known
   bool begun_on_gpu_ = false;
 };
 

@@ -47,6 +47,8 @@ class HypermilePolicy : public Policy {
   }
 
   void observe(const Window& window) override;
+  void account(const JobLoss& loss) override { loss_ = loss; }
+  bool take_default(const Window& window) override;
   std::vector<ExpectedOutcome> expected() const override {
     return search_ ? search_->expected() : std::vector<ExpectedOutcome>();
   }
@@ -71,6 +73,7 @@ class HypermilePolicy : public Policy {
   std::shared_ptr<const ParticleGrid> prior_;
   Observations seen_;
   Step asked_;
+  std::optional<JobLoss> loss_;
   double done_ = 0;
   std::size_t explored_ = 0;
   int bad_in_a_row_ = 0;
@@ -105,6 +108,7 @@ JobState HypermilePolicy::job() const {
       told > 0 && std::isfinite(told) ? told : std::max(2 * done_, context_.least_job_iterations);
   job.done = done_;
   job.explored = explored_;
+  job.loss = loss_;
   double power = 0;
   double time = 0;
   double windows = 0;
@@ -181,7 +185,7 @@ std::optional<Step> HypermilePolicy::memory_probe() {
   Step step = measure_default("a lower memory clock", true);
   step.setting = probe->setting;
   if (probe->deep) step.abort_after = kWatchDeep;
-  step.abort_above = abort_threshold(context_, seen_.noise(), now.default_time, step.abort_after);
+  cut_when_too_slow(step, context_, seen_.noise(), now.default_time);
   step.confidence = 0.5;
   return step;
 }
@@ -239,6 +243,13 @@ void HypermilePolicy::observe(const Window& window) {
   }
   bad_in_a_row_ = 0;
   take(window);
+}
+
+bool HypermilePolicy::take_default(const Window& window) {
+  asked_ = measure_default("", false);
+  memory_probe_asked_ = false;
+  observe(window);
+  return true;
 }
 
 void HypermilePolicy::take(const Window& window) {

@@ -84,5 +84,58 @@ TEST(HypermilePolicy, BelievesWhatShowsAgainAndAgain) {
   EXPECT_EQ(steps.back().setting, 0U);
 }
 
+// A window of thousands: eight iterations would say nothing, so that only twice the time was cut.
+TEST(HypermilePolicy, CutsAPlainlySlowProbeHoweverManyIterationsAWindowHas) {
+  SyntheticJob job = clock_job(0.6);
+  job.context.job_iterations = 100000;
+  job.context.window_iterations = 4000;
+
+  const auto steps =
+      play_changed(job, 20, [](int, std::size_t, Window& window) { window.iterations = 4000; });
+
+  Random random(1);
+  const Seconds usual = *job.window(0, 0, random).time_per_iteration;
+  int probes = 0;
+  for (const Step& step : steps) {
+    if (!step.abort_above) continue;
+    ++probes;
+    EXPECT_LT(*step.abort_above / usual, 1.2);
+    EXPECT_LT(step.abort_after, 1000);
+  }
+  EXPECT_GT(probes, 3);
+}
+
+TEST(HypermilePolicy, TakesADefaultThatItDidNotAskFor) {
+  SyntheticJob job = clock_job(0.6);
+  const auto policy = make_policy("hypermile", job.context).value();
+  Random random(3);
+
+  policy->next();
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(policy->take_default(job.window(0, 0.002, random)));
+
+  EXPECT_NE(policy->next().setting, 0U) << "the default is known by now";
+}
+
+TEST(HypermilePolicy, HoldsNothingOnceTheJobHasLostAllThatItMay) {
+  SyntheticJob job = clock_job(0.6);
+  job.context.job_iterations = 20000;
+  const auto policy = make_policy("hypermile", job.context).value();
+  Random random(3);
+
+  Step step;
+  for (int i = 0; i < 300; ++i) {
+    if (i >= 200) policy->account({.job = 20000, .lost = 0.05 * 20000});
+    step = policy->next();
+    if (i == 199) {
+      EXPECT_NE(step.setting, 0U);
+    }
+    Window window = job.window(step.setting, 0.002, random);
+    window.first_iteration = 30.0 * i;
+    policy->observe(window);
+  }
+
+  EXPECT_EQ(step.setting, 0U);
+}
+
 }  // namespace
 }  // namespace hypermile

@@ -69,6 +69,9 @@ struct PolicyContext {
   // Says where to look first, never what to believe: the policy "hypermile" measures it before it
   // keeps it.
   std::optional<Remembered> remembered = {};
+  // After so many iterations the job's own speed may be another, so that a Setting near the bound
+  // is no longer known by a baseline that old. Absent: unknown, windows are counted instead.
+  std::optional<double> drift_iterations = {};
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
   // A GPU's name whose family must not inform the prior, for a judge that replays measurements the
@@ -100,6 +103,12 @@ struct ExpectedOutcome {
   double safe = 1;  // probability of keeping the bound
 };
 
+// What the whole job has lost of its time so far, by the clock, against iterations at the default.
+struct JobLoss {
+  double job = 0;   // iterations, known or assumed, those before this policy included
+  double lost = 0;  // as many iterations at the default took as long; an upper bound
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -110,6 +119,15 @@ class Policy {
   virtual std::vector<ExpectedOutcome> expected() const { return {}; }
   // What became of the last Step. Window.setting is the Setting asked for.
   virtual void observe(const Window& window) = 0;
+  // Before next(), from somebody who keeps the job's account. What the policy itself takes for lost
+  // is not needed then.
+  virtual void account(const JobLoss& loss) { (void)loss; }
+  // A usable Window at the default that came in place of the last Step. True: it is taken, the Step
+  // is void, and next() is to be asked again. False: nothing is made of it, and the Step stands.
+  virtual bool take_default(const Window& window) {
+    (void)window;
+    return false;
+  }
 };
 
 // "hypermile", "gpoeo", "fixed:sm=1200", …: see policies.h for the table.

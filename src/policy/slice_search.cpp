@@ -37,11 +37,23 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
+// How much the speed of a job may have changed by itself after PolicyContext::drift_iterations.
+constexpr double kMayDrift = 0.02;
+// The same where the default was seen once only: perhaps in a slow minute.
+constexpr double kMayDriftUnseen = 0.045;
 // What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
 // standard deviations. It gets so many windows.
 constexpr double kAlikeSlowdown = 0.015;
 constexpr double kAlikeScore = 0.025;
 constexpr double kRecallWindows = 3;
+
+double plainly_too_slow(const PolicyContext& context) {
+  return std::max(0.15, 3 * effective_bound(context.objective).value_or(1));
+}
+
+double scatter_of_a_window(const Noise& noise) {
+  return 4 * noise.time;
+}
 
 }  // namespace
 
@@ -53,11 +65,19 @@ double wanted_baselines(const PolicyContext& context, const Noise& noise, double
   return std::clamp(kBaselineShare * best, 2.0, kMostBaselines);
 }
 
-Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
-                        double after) {
-  const double s = effective_bound(context.objective).value_or(1);
-  const double noise_then = 4 * noise.time * std::sqrt(context.window_iterations / after);
-  return default_time * (1 + std::max({0.15, 3 * s, noise_then}));
+// Where a window has thousands of iterations a few of them say nothing: then as many are waited for
+// as tell what is plainly too slow from noise.
+double iterations_until_cut(const PolicyContext& context, const Noise& noise) {
+  const double telling = std::pow(scatter_of_a_window(noise) / plainly_too_slow(context), 2);
+  return std::floor(context.window_iterations * std::min(telling, 1.0));
+}
+
+void cut_when_too_slow(Step& step, const PolicyContext& context, const Noise& noise,
+                       Seconds default_time) {
+  step.abort_after = std::max(step.abort_after, iterations_until_cut(context, noise));
+  const double noise_then =
+      scatter_of_a_window(noise) * std::sqrt(context.window_iterations / step.abort_after);
+  step.abort_above = default_time * (1 + std::max(plainly_too_slow(context), noise_then));
 }
 
 SliceSearch::SliceSearch(const PolicyContext& context, Posterior posterior, const JobState& job,
@@ -141,7 +161,8 @@ bool SliceSearch::affordable(std::size_t point, std::size_t settled, const Slice
   // Setting seen on, until the probe is cut short.
   const double ratio = std::exp(posterior_.slice().points[point].position);
   const double worst = (1 + view.lowest_slowdown) * std::max(view.lowest / ratio, 1.0) - 1;
-  const double until_cut = context_.settle_iterations + Step{}.abort_after;
+  const double until_cut = context_.settle_iterations +
+                           std::max(Step{}.abort_after, iterations_until_cut(context_, view.noise));
   if (!posterior_.slice().limits && worst > view.bound &&
       until_cut * (worst - view.bound) > kRiskShare * view.slack)
     return false;
@@ -241,6 +262,14 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
          view.since_baseline >= kAskDefaultAfter;
 }
 
+// The job may run at another speed by now, and the Setting held is so near the bound that it
+// matters.
+bool SliceSearch::baseline_is_old(const SliceView& view) const {
+  if (!context_.drift_iterations || view.baseline_age < *context_.drift_iterations) return false;
+  const double margin = view.baseline_stays > 1 ? kMayDrift : kMayDriftUnseen;
+  return view.beliefs[held_].slowdown + margin > view.bound;
+}
+
 Step SliceSearch::baseline() const {
   Step step;
   step.iterations = context_.window_iterations;
@@ -255,7 +284,7 @@ Step SliceSearch::probe(std::size_t point, const SliceView& view, const JobState
   step.setting = posterior_.slice().points[point].setting;
   step.iterations = context_.window_iterations;
   step.exploring = true;
-  step.abort_above = abort_threshold(context_, view.noise, job.default_time, step.abort_after);
+  cut_when_too_slow(step, context_, view.noise, job.default_time);
   step.confidence = view.beliefs[point].safe;
   step.reason = why;
   return step;
@@ -303,7 +332,8 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
   if (must_move(*view, settled)) held_ = settled;
   if (held_ == 0) return std::nullopt;
   const double wanted = wanted_baselines(context_, view->noise, job.length);
-  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : view->stale_after))
+  if (view->since_baseline >= (view->windows[0] < wanted ? 2 : view->stale_after) ||
+      baseline_is_old(*view))
     return baseline();
   return hold(*view);
 }

@@ -18,9 +18,11 @@ namespace hypermile {
 // saving than they do.
 double wanted_baselines(const PolicyContext& context, const Noise& noise, double job_length);
 
-// The time per iteration beyond which a probe is cut short from `after` iterations on.
-Seconds abort_threshold(const PolicyContext& context, const Noise& noise, Seconds default_time,
-                        double after);
+// Iterations after which a probe that is plainly too slow can be told from noise.
+double iterations_until_cut(const PolicyContext& context, const Noise& noise);
+// Has the probe cut short then, or after step.abort_after where that is more.
+void cut_when_too_slow(Step& step, const PolicyContext& context, const Noise& noise,
+                       Seconds default_time);
 
 class SliceSearch {
  public:
@@ -49,6 +51,7 @@ class SliceSearch {
   std::optional<Step> first_look(const SliceView& view, const JobState& job) const;
   std::optional<Step> go_lower(const SliceView& view, std::size_t settled, const JobState& job);
   bool may_be_innocent(const SliceView& view) const;
+  bool baseline_is_old(const SliceView& view) const;
   bool must_move(const SliceView& view, std::size_t settled) const;
   Step probe(std::size_t point, const SliceView& view, const JobState& job, const char* why) const;
   Step baseline() const;

@@ -81,14 +81,19 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
   view.slack =
       (1 - kJobReserve) * std::min(target_bound(context.objective).value_or(1e6), 1e6) * job.length;
   view.remaining = std::max(job.length - job.done, context.window_iterations);
+  double baseline_at = 0;
   for (const Block& block : seen.blocks()) {
     const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
     const double iterations = block.windows * context.window_iterations + context.settle_iterations;
     view.since_baseline = block.setting == 0 ? 0 : view.since_baseline + block.windows;
     if (block.setting == 0) {
       view.windows[0] += block.windows;
+      view.baseline_stays += view.windows[0] == block.windows || view.baseline_age > 0;
+      view.baseline_age = 0;
+      baseline_at = block.at;
       continue;
     }
+    view.baseline_age = block.at - baseline_at;
     double slowdown = std::exp(block.log_time) / job.default_time.value() - 1;
     if (point != points.end()) {
       const auto i = static_cast<std::size_t>(point - points.begin());
@@ -101,6 +106,11 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
       slowdown = view.beliefs[i].slowdown;
     }
     view.slack -= std::max(0.0, slowdown) * iterations;
+  }
+  if (job.loss) {
+    view.slack = (1 - kJobReserve) * std::min(target_bound(context.objective).value_or(1e6), 1e6) *
+                     job.loss->job -
+                 job.loss->lost;
   }
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;

@@ -20,7 +20,8 @@ struct JobState {
   double done = 0;           // iterations run
   std::size_t explored = 0;  // exploration windows so far, baselines included
   Watts default_power;
-  Seconds default_time;  // per iteration, latest known
+  Seconds default_time;         // per iteration, latest known
+  std::optional<JobLoss> loss;  // where somebody keeps account of it
 };
 
 // A Setting measured in this many windows can be forbidden by them alone, whatever the model says.
@@ -32,6 +33,8 @@ struct SliceView {
   std::vector<double> windows;  // seen, per point
   double since_baseline = 0;    // windows since the last one at the default
   double stale_after = 0;       // windows after which that one must be renewed
+  double baseline_age = 0;      // iterations since then
+  int baseline_stays = 0;       // at the default, with other Settings in between
   double floor = 0;             // clock ratio under which nothing is probed yet
   double lowest = 1;            // exp of the lowest position probed
   double lowest_slowdown = 0;   // there, expected

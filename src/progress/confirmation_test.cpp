@@ -47,6 +47,21 @@ TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
   }
 }
 
+TEST(Confirmation, TakesManyAlikeIterationsForATimeTooShort) {
+  Evidence epoch = good();  // of a small data set, between two evaluations
+  epoch.lasting = Seconds(0.2);
+  epoch.segments = epoch.gaps = 60;
+  epoch.agreeing = 2;
+  Evidence poorer = epoch;
+  poorer.quality = 0.9;
+  Evidence fewer = epoch;
+  fewer.segments = 30;
+
+  EXPECT_EQ(judge(epoch), Verdict::kBelieved);
+  EXPECT_EQ(judge(poorer), Verdict::kNotYet);
+  EXPECT_EQ(judge(fewer), Verdict::kNotYet);
+}
+
 TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartOfMany) {
   Evidence graph = good();
   graph.launches = 1;

@@ -31,7 +31,11 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
   if (state_ != DetectorState::kLocked) return pattern;
   std::uint32_t level = 0;
   for (const OuterLevels::Level& each : outer_.levels()) {
-    pattern.outer.push_back({++level, each.inner, numbers_.kernel(each.kernel)});
+    OuterLevel outer{++level, each.inner, {numbers_.kernel(each.kernel)}};
+    for (const KernelNumber number : outer_.kernels_of(each)) {
+      if (number != each.kernel) outer.kernels.push_back(numbers_.kernel(number));
+    }
+    pattern.outer.push_back(std::move(outer));
   }
   return pattern;
 }

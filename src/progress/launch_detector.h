@@ -46,7 +46,8 @@ struct Anchor {
 struct OuterLevel {
   std::uint32_t level = 0;   // 1 or 2
   std::uint32_t inner = 0;   // iterations of level 0 in one of this level
-  std::uint32_t kernel = 0;  // the launch that shows it
+  // Launched more often than usual once in it, the launch that shows it among them.
+  std::vector<std::uint32_t> kernels;
   bool operator==(const OuterLevel&) const = default;
 };
 

@@ -118,6 +118,18 @@ bool OuterLevels::promote(std::span<const CountEvent> events) {
   return changed;
 }
 
+std::vector<KernelNumber> OuterLevels::kernels_of(const Level& level) const {
+  std::vector<KernelNumber> kernels;
+  for (std::size_t i = 1; i < tracks_.size(); i += 2) {  // see track_of(): more often than usual
+    const Track& track = tracks_[i];
+    const bool comes = track.last != kNever && iteration_ - track.last <= level.inner;
+    if (comes && track.gap == level.inner && track.equal >= 2) {
+      kernels.push_back(static_cast<KernelNumber>(i / 2));
+    }
+  }
+  return kernels;
+}
+
 bool OuterLevels::drop_lost() {
   const std::size_t before = count_;
   for (std::size_t i = 0; i < count_; ++i) {

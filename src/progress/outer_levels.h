@@ -40,6 +40,9 @@ class OuterLevels {
 
   // Inner to outer.
   std::span<const Level> levels() const { return std::span(levels_).first(count_); }
+  // All kernels that of late were launched more often than usual as seldom as `level` comes: which
+  // of them showed it is chance.
+  std::vector<KernelNumber> kernels_of(const Level& level) const;
 
   std::size_t memory_bytes() const { return tracks_.capacity() * sizeof(Track) + sizeof(*this); }
 

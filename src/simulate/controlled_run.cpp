@@ -104,6 +104,8 @@ class ControlledPlayer {
   ControllerOptions controller_options() const {
     ControllerOptions options;
     options.policy = policy_;
+    // Others are played as their authors have them.
+    options.guard = options.policy == "hypermile";
     options.objective = job_.objective;
     options.knobs = job_.knobs;
     options.job_iterations = static_cast<double>(job_.iterations);

@@ -76,6 +76,8 @@ class ReplayedJob {
   ControllerOptions controller_options() const {
     ControllerOptions options;
     options.policy = policy_;
+    // Others are played as their authors have them.
+    options.guard = options.policy == "hypermile";
     options.objective = conditions_.objective;
     if (conditions_.tell_length) options.job_iterations = conditions_.iterations;
     for (const CurvePoint& point : curve_.points) options.settings.push_back(point.setting);
