@@ -143,8 +143,9 @@ void follow(const Model& model, Target target, Inputs& inputs,
       out[i].ratio *= effect.ratio;
     }
   }
-  for (Effect& effect : out) {
-    if (effect.doubt > 0) effect.doubt += kFloor;
+  // A limit that the job never reaches changes nothing, but measuring it again does.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (settings[i] != RelativeSetting{}) out[i].doubt += kFloor;
   }
 }
 

@@ -106,6 +106,17 @@ TEST_P(TrainedModel, SaysExactlyOneAtTheDefaultAndNeverFasterBelowIt) {
   }
 }
 
+TEST_P(TrainedModel, IsNotSureToTheLastDigitWhereALimitIsOutOfReach) {
+  const ModelPredictor predictor(model(jobs_of_three_knobs(20)));
+  const std::vector<RelativeSetting> settings = {{1, 1, 2.0}};
+
+  const auto out = predictor.predict(job_for_test("x", 0.2, 0.8).features, "card", settings);
+
+  EXPECT_EQ(out[0].time.value, 1);
+  EXPECT_LT(out[0].time.low, 1);
+  EXPECT_GT(out[0].time.high, 1);
+}
+
 TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeen) {
   const ModelPredictor predictor(model(jobs_for_test(20)));
   const std::vector<RelativeSetting> settings = {{0.8, 1, {}}};
