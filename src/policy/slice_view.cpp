@@ -114,9 +114,9 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
   }
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;
-  const double wander = estimate_drift(seen.blocks(), view.noise).sd;
+  view.wander = estimate_drift(seen.blocks(), view.noise).sd;
   view.stale_after =
-      std::clamp(kStaleAfter * DriftModel{}.sd / wander, kStaleSoonest, kStaleLatest);
+      std::clamp(kStaleAfter * DriftModel{}.sd / view.wander, kStaleSoonest, kStaleLatest);
   guard(view, posterior, seen);
   return view;
 }
