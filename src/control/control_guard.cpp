@@ -99,12 +99,13 @@ void Controller::Core::guard_bound(Phase& phase) {
       "that is "
       "earned back",
       100 * (lost / job), 100 * *bound);
-  const Numbers numbers = {{"lost_s", lost.value()},
-                           {"error_s", error.value()},
-                           {"job_s", job.value()},
-                           {"bound", *bound}};
+  Numbers numbers = {{"lost_s", lost.value()},
+                     {"error_s", error.value()},
+                     {"job_s", job.value()},
+                     {"bound", *bound}};
   set_state(ControlState::kBaseline, why, numbers);
   decided_for_ = nullptr;
+  numbers["exploring"] = 1;  // it is not what is kept
   for (const GpuWatch* gpu : applied_->gpus()) {
     desk_->write(Decision{gpu->identity().uuid, "guard", Setting{}, why, std::nullopt, numbers});
   }
