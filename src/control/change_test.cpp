@@ -11,7 +11,9 @@ constexpr int kReference = 4;     // values that make the reference
 constexpr double kFollow = 0.02;  // how fast the reference follows afterwards
 constexpr double kForget = 0.95;  // of a sum, from value to value
 constexpr double kProof = 5;      // sums beyond so many allowances
-constexpr double kNoise = 1.25;   // standard deviations that never count
+constexpr double kMostAtOnce =
+    2;                           // of them, however far off one value is: a checkpoint is no change
+constexpr double kNoise = 1.25;  // standard deviations that never count
 constexpr double kLearnNoise = 0.1;
 
 }  // namespace
@@ -34,7 +36,7 @@ std::optional<ChangeTest::Change> ChangeTest::add(double value) {
   }
   const double slack = std::max(allowance_, kNoise * std::sqrt(variance_));
   const auto sum = [&](double excess, double& total, double& recent, int& since) {
-    total = std::max(0.0, kForget * total + excess - slack);
+    total = std::max(0.0, kForget * total + std::min(excess - slack, kMostAtOnce * slack));
     since = total > 0 ? since + 1 : 0;
     recent = since > 0 ? recent + (x - recent) / since : 0;
     return total > kProof * slack;

@@ -94,15 +94,21 @@ void Controller::Core::guard_bound(Phase& phase) {
   meters_.clear();
   continued_ = false;
   if (!near) return;
-  ++guarded_;
-  set_state(ControlState::kBaseline,
-            fmt::format("the job has lost {:.1f} % of its time, near the bound of {:.1f} %: at the "
-                        "default until that is earned back",
-                        100 * (lost / job), 100 * *bound),
-            {{"lost_s", lost.value()},
-             {"error_s", error.value()},
-             {"job_s", job.value()},
-             {"bound", *bound}});
+  const std::string why = fmt::format(
+      "the job has lost {:.1f} % of its time, near the bound of {:.1f} %: at the default until "
+      "that is "
+      "earned back",
+      100 * (lost / job), 100 * *bound);
+  Numbers numbers = {{"lost_s", lost.value()},
+                     {"error_s", error.value()},
+                     {"job_s", job.value()},
+                     {"bound", *bound}};
+  set_state(ControlState::kBaseline, why, numbers);
+  decided_for_ = nullptr;
+  numbers["exploring"] = 1;  // it is not what is kept
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    desk_->write(Decision{gpu->identity().uuid, "guard", Setting{}, why, std::nullopt, numbers});
+  }
 }
 
 }  // namespace hypermile

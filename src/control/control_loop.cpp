@@ -20,9 +20,9 @@ constexpr int kMostFailures = 6;              // in a row, then we stay away
 constexpr int kMostClaims = 4;
 constexpr int kMostDoublings = 6;
 // What must be seen of a held Setting at a time, of the Window planned.
-constexpr double kHeldWindow = 0.5;
+constexpr double kHeldWindow = 1;
 constexpr Seconds kShortestHeld = Seconds(2);
-constexpr Seconds kLongestHeld = Seconds(15);
+constexpr Seconds kLongestHeld = Seconds(30);
 constexpr int kHeldClosely = 2;  // Windows, before it is looked at now and then only
 
 }  // namespace

@@ -82,6 +82,7 @@ class Controller::Core {
   std::optional<double> iterations_left(const Phase& phase) const;
   bool take_next_step(Phase& phase);
   bool watches_default(const Phase& phase) const { return spoiled_ || phase.earning_back; }
+  void count_decision(Phase& phase, const Step& step);
   void write_decision(Phase& phase, const Step& step);
   void write_forecast(Phase& phase, const Step& step);
 
@@ -122,6 +123,7 @@ class Controller::Core {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
+  const Phase* decided_for_ = nullptr;                // the last decision in the log
   Phase* visited_ = nullptr;                          // another one, perhaps only for a moment
   std::deque<std::pair<Instant, Instant>> dark_;      // the lead was not watched; the oldest first
   std::deque<std::pair<Instant, bool>> off_default_;  // since when; the oldest first
@@ -141,7 +143,7 @@ class Controller::Core {
   int claims_ = 0;
   std::optional<Attention> attention_;  // last asked for
   bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
-  std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0, guarded_ = 0;
+  std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
   bool restored_ = true;
 };
 

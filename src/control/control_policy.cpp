@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "control/control_loop.h"
 #include "control/forecast_event.h"
@@ -127,9 +128,10 @@ bool Controller::Core::take_next_step(Phase& phase) {
       phase.step.reset();
       return false;
     }
-    write_decision(phase, *phase.step);
+    count_decision(phase, *phase.step);
   }
   if (phase.earning_back) return true;
+  write_decision(phase, *phase.step);
   const Step& step = *phase.step;
   const ControlState state = !step.exploring     ? ControlState::kHold
                              : step.setting == 0 ? ControlState::kBaseline
@@ -138,7 +140,7 @@ bool Controller::Core::take_next_step(Phase& phase) {
   return true;
 }
 
-void Controller::Core::write_decision(Phase& phase, const Step& step) {
+void Controller::Core::count_decision(Phase& phase, const Step& step) {
   const Setting& setting = phase.settings[step.setting];
   if (!step.exploring) {
     if (!phase.control.held && first_boundary_)
@@ -150,7 +152,14 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
   } else {
     ++phase.control.probes;
   }
-  const bool same = phase.decided == setting && phase.explored == step.exploring;
+}
+
+// Once for each change of it.
+void Controller::Core::write_decision(Phase& phase, const Step& step) {
+  const Setting& setting = phase.settings[step.setting];
+  // A phase that comes back says again what it is about: the last word was another's.
+  const bool same = std::exchange(decided_for_, &phase) == &phase && phase.decided == setting &&
+                    phase.explored == step.exploring;
   phase.decided = setting;
   phase.explored = step.exploring;
   if (same) return;

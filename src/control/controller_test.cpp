@@ -85,6 +85,26 @@ TEST_F(ControllerTest, LooksNowAndThenAtALaunchBoundJobWhoseSettingIsHeld) {
   EXPECT_LE(summary.unusable, 2U);
 }
 
+// Windows of a Setting held grow longer than what is watched at a time.
+TEST_F(ControllerTest, GoesOnMeasuringALaunchBoundJobWhoseSettingIsHeld) {
+  launches_ = 600;
+  begin();
+  ASSERT_TRUE(train_until_held(400));
+  const double held = (clock_.now() - begin_).value();
+
+  train(held + 500);
+  const Setting kept = card_->held;
+  int late = 0;
+  for (const Event& event : events("window")) {
+    const Window& window = std::get<WindowEvent>(event.body).window;
+    late += window.usable() && window.setting == kept && window.begin > at(held + 250);
+  }
+
+  EXPECT_FALSE(kept.empty());
+  EXPECT_FALSE(was("unsure"));
+  EXPECT_GE(late, 3);
+}
+
 TEST_F(ControllerTest, MakesEachWindowOnce) {
   begin();
   ASSERT_TRUE(train_until_held(400));

@@ -8,7 +8,8 @@
 namespace hypermile {
 namespace {
 
-constexpr double kEnough = 0.25;  // of the iterations asked for, or of a planned Window
+constexpr double kEnough = 0.25;  // of the iterations asked for
+constexpr double kMost = 0.8;     // of those planned
 constexpr int kRestarts = 2;
 // Where Windows run from pause to pause.
 constexpr double kNearly = 0.85;   // of the iterations asked for, at a pause
@@ -133,9 +134,11 @@ void RankMeter::add(std::span<const GpuProcess> seen) {
 bool RankMeter::has_enough() const {
   const bool whole = terms_.plan.pause_every <= 0 || at_pause_;
   // A long Window of a Setting that is held may be cut by what is not watched: whatever was asked
-  // for, part of a planned one is one.
-  const double wanted = std::min(terms_.iterations, terms_.plan.window_iterations);
-  return builder_ && whole && iterations_ > 0 && iterations_ >= kEnough * wanted;
+  // for, most of a planned one is one. Less would hold fewer of the job's short pauses than a
+  // baseline does.
+  const double wanted =
+      std::min(kEnough * terms_.iterations, kMost * terms_.plan.window_iterations);
+  return builder_ && whole && iterations_ > 0 && iterations_ >= wanted;
 }
 
 std::optional<CountedBoundary> RankMeter::end() const {

@@ -37,10 +37,12 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
-// How much the speed of a job may have changed by itself after PolicyContext::drift_iterations.
-constexpr double kMayDrift = 0.02;
-// The same where the default was seen once only: perhaps in a slow minute.
+// How much the speed of a job may have changed by itself after PolicyContext::drift_iterations,
+// where the default was seen once only, perhaps in a slow minute; and where it is known to wander
+// by more than the last.
 constexpr double kMayDriftUnseen = 0.045;
+constexpr double kMayDrift = 0.02;
+constexpr double kWanders = 0.008;
 // What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
 // standard deviations. It gets so many windows.
 constexpr double kAlikeSlowdown = 0.015;
@@ -266,8 +268,9 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
 // matters.
 bool SliceSearch::baseline_is_old(const SliceView& view) const {
   if (!context_.drift_iterations || view.baseline_age < *context_.drift_iterations) return false;
-  const double margin = view.baseline_stays > 1 ? kMayDrift : kMayDriftUnseen;
-  return view.beliefs[held_].slowdown + margin > view.bound;
+  const bool once = view.baseline_stays <= 1;
+  if (!once && view.wander < kWanders) return false;
+  return view.beliefs[held_].slowdown + (once ? kMayDriftUnseen : kMayDrift) > view.bound;
 }
 
 Step SliceSearch::baseline() const {

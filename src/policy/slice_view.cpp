@@ -108,15 +108,17 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
     view.slack -= std::max(0.0, slowdown) * iterations;
   }
   if (job.loss) {
-    view.slack = (1 - kJobReserve) * std::min(target_bound(context.objective).value_or(1e6), 1e6) *
-                     job.loss->job -
-                 job.loss->lost;
+    const double left = (1 - kJobReserve) *
+                            std::min(target_bound(context.objective).value_or(1e6), 1e6) *
+                            job.loss->job -
+                        job.loss->lost;
+    view.slack = std::min(view.slack, left);
   }
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;
-  const double wander = estimate_drift(seen.blocks(), view.noise).sd;
+  view.wander = estimate_drift(seen.blocks(), view.noise).sd;
   view.stale_after =
-      std::clamp(kStaleAfter * DriftModel{}.sd / wander, kStaleSoonest, kStaleLatest);
+      std::clamp(kStaleAfter * DriftModel{}.sd / view.wander, kStaleSoonest, kStaleLatest);
   guard(view, posterior, seen);
   return view;
 }

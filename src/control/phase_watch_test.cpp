@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/phase_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+// Micro-batches that the host launches as fast as it can, `each` in a row; then it waits for the
+// GPU until `step` has passed since the first.
+PhaseWatch host_that_runs_ahead(int each, Seconds step, int steps) {
+  PhaseWatch watch;
+  for (int i = 0; i < each * steps; ++i) {
+    Boundary boundary;
+    boundary.time = Instant::from_nanoseconds(0) + step * (i / each) + milliseconds(4) * (i % each);
+    boundary.iterations = i == 0 ? 0 : 1;
+    watch.add(boundary);
+  }
+  return watch;
+}
+
+TEST(PhaseWatch, TakesAnIterationOfAHostThatRunsAheadForItsMean) {
+  const PhaseWatch watch = host_that_runs_ahead(8, Seconds(3.6), 7);
+
+  const StepPlan plan = watch.plan();
+
+  EXPECT_NEAR(plan.typical.value(), 0.42, 0.04);
+  EXPECT_NEAR(plan.pause_every, 8, 0.01);
+  EXPECT_GE(plan.window_iterations, 24);
+  EXPECT_LE(plan.window_iterations * plan.typical, Seconds(32));
+  EXPECT_LE(plan.settle_iterations, 4);
+}
+
+TEST(PhaseWatch, LeavesPausesOutOfAnIterationWhereTheyAreFew) {
+  const PhaseWatch watch = host_that_runs_ahead(400, Seconds(2.4), 6);
+
+  EXPECT_NEAR(watch.plan().typical.value(), 0.004, 1e-4);
+}
+
+}  // namespace
+}  // namespace hypermile
