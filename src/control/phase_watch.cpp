@@ -123,7 +123,7 @@ StepPlan PhaseWatch::plan() const {
   const Seconds mean = all / std::max(1.0, iterations);
   // Most of the time is waited for, as by a host that runs a whole optimizer step ahead: then how
   // fast it launches says nothing of how long an iteration takes.
-  const bool ahead = behind.size() >= kPauses && mean > kMostlyPauses * typical;
+  const bool ahead = !on_gpu() && behind.size() >= kPauses && mean > kMostlyPauses * typical;
   StepPlan plan = plan_steps(ahead ? mean : typical, scatter * together);
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);

@@ -31,6 +31,25 @@ TEST(PhaseWatch, TakesAnIterationOfAHostThatRunsAheadForItsMean) {
   EXPECT_LE(plan.settle_iterations, 4);
 }
 
+// A job that waits for data most of the time: the GPU's own times show how long an iteration is,
+// and what follows forty of them is a pause.
+TEST(PhaseWatch, KnowsAStalledJobFromAHostThatRunsAheadByTheGpusTimes) {
+  PhaseWatch watch;
+  for (int i = 0; i < 40 * 12; ++i) {
+    Boundary boundary;
+    boundary.time =
+        Instant::from_nanoseconds(0) + milliseconds(5) * i + milliseconds(350) * (i / 40);
+    boundary.iterations = i == 0 ? 0 : 1;
+    if (i % 10 == 0) boundary.gpu_time = boundary.time.since_origin();
+    watch.add(boundary);
+  }
+
+  const StepPlan plan = watch.plan();
+
+  EXPECT_NEAR(plan.typical.value(), 0.005, 5e-4);
+  EXPECT_NEAR(plan.pause_every, 40, 1);
+}
+
 TEST(PhaseWatch, LeavesPausesOutOfAnIterationWhereTheyAreFew) {
   const PhaseWatch watch = host_that_runs_ahead(400, Seconds(2.4), 6);
 

@@ -115,6 +115,9 @@ void LagrangeDp::enter(std::size_t boundary) {
     same_[problem_.gear[c]].offer(by_sm_[c].value + cost_sum_[c], c);
     other_[problem_.gear[c]].offer(by_memory_[c].value + cost_sum_[c], c);
   }
+  // The cheapest way out of any gear, and out of any but that: no choice needs to look at all.
+  TwoCheapest gears;
+  for (std::uint32_t g = 0; g < gears_; ++g) gears.offer(other_[g].first, g);
   const double sm_price = problem_.sm.lost_j + multiplier_ * problem_.sm.lost_s;
   const double memory_price = problem_.memory.lost_j + multiplier_ * problem_.memory.lost_s;
   double* entry = entry_.data() + boundary * k;
@@ -124,12 +127,12 @@ void LagrangeDp::enter(std::size_t boundary) {
     const bool self = same_[gear].first_choice == c;
     double best = (self ? same_[gear].second : same_[gear].first) + sm_price;
     std::uint32_t from = self ? same_[gear].second_choice : same_[gear].first_choice;
-    bool memory = false;
-    for (std::size_t g = 0; g < gears_; ++g) {
-      if (g == gear || other_[g].first + memory_price >= best) continue;
-      best = other_[g].first + memory_price;
-      from = other_[g].first_choice;
-      memory = true;
+    const bool own = gears.first_choice == gear;
+    const double elsewhere = (own ? gears.second : gears.first) + memory_price;
+    const bool memory = elsewhere < best;
+    if (memory) {
+      best = elsewhere;
+      from = other_[own ? gears.second_choice : gears.first_choice].first_choice;
     }
     entry[c] = best - cost_sum_[c];
     if (from == kNobody) continue;
