@@ -26,10 +26,11 @@ class CounterProcessTest : public testing::Test {
   ~CounterProcessTest() override { std::filesystem::remove(said_); }
 
   CounterProcess asking(const std::string& script) {
-    return CounterProcess({"/bin/sh",
-                           {"sh", "-c", "(" + script + "); : > \"$SAID\"", "sh"},
-                           {"PATH=/usr/bin:/bin", "SAID=" + said_}},
-                          *clock_);
+    return running("(" + script + "); : > \"$SAID\"");
+  }
+  CounterProcess running(const std::string& script) {
+    return CounterProcess(
+        {"/bin/sh", {"sh", "-c", script, "sh"}, {"PATH=/usr/bin:/bin", "SAID=" + said_}}, *clock_);
   }
 
   // Begins, lets the shell say what it says, and ends.
@@ -137,7 +138,7 @@ TEST_F(CounterProcessTest, ReadsAgainAfterItHasRead) {
 
 TEST_F(CounterProcessTest, LeavesNoProcessBehind) {
   {
-    CounterProcess process = asking(R"(trap '' TERM; : > "$SAID"; while :; do sleep 0.05; done)");
+    CounterProcess process = running(R"(trap '' TERM; : > "$SAID"; while :; do sleep 0.05; done)");
     process.begin(card());
     wait_until_said();
   }
