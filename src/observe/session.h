@@ -120,7 +120,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   std::set<const GpuWatch*> introduced_;
   std::map<const GpuWatch*, Instant> logged_;  // last Sample in the log
   std::map<const GpuWatch*, Instant> calls_logged_;
-  std::map<const GpuWatch*, Joules> energy_;   // read since the last logged sample
+  std::map<const GpuWatch*, Joules> energy_;  // read since the last logged sample
   std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
   std::optional<Instant> strangers_looked_, shown_;

@@ -44,8 +44,8 @@ struct Anchor {
 // Something that happens once every so many iterations: an optimizer step after some micro-batches,
 // or logging; the stream of ids cannot tell which.
 struct OuterLevel {
-  std::uint32_t level = 0;   // 1 or 2
-  std::uint32_t inner = 0;   // iterations of level 0 in one of this level
+  std::uint32_t level = 0;  // 1 or 2
+  std::uint32_t inner = 0;  // iterations of level 0 in one of this level
   // Launched more often than usual once in it, the launch that shows it among them.
   std::vector<std::uint32_t> kernels;
   bool operator==(const OuterLevel&) const = default;
