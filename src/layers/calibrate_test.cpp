@@ -117,14 +117,14 @@ std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth)
 TEST(Calibration, FindsTheConstantsThatMadeTheTimes) {
   const GpuSheet sheet = *load_gpu_sheet("h200");
   Efficiency truth;
-  truth.values = {3e-6, 12e-6, 0.95, 0.55, 0.35, 0.5, 0.4, 0.3, 0.9, 0.5, 0.45, 0.4};
+  truth.values = {3e-6, 12e-6, 0.55, 0.35, 0.5, 0.4, 0.3, 0.4, 0.5, 0.45, 0.4, 0.35};
   const std::vector<LayerTime> times = made_from(sheet, truth);
 
   const Efficiency found = calibrate(sheet, times, {});
 
   EXPECT_LT(score_calibration(sheet, times, found).mean_error, 0.02);
   EXPECT_GT(score_calibration(sheet, times, {}).mean_error, 0.15);
-  EXPECT_NEAR(found[Constant::kStreamMemory], 0.95, 0.03);
+  EXPECT_NEAR(found[Constant::kNormMemory], 0.55, 0.03);
   EXPECT_NEAR(found[Constant::kConvForward], 0.5, 0.04);
 }
 
@@ -135,7 +135,7 @@ TEST(Calibration, LeavesWhatItDoesNotSeeAtTheDefault) {
   const Efficiency found = calibrate(sheet, *times, {});
 
   EXPECT_DOUBLE_EQ(found[Constant::kConvForward], Efficiency()[Constant::kConvForward]);
-  EXPECT_GT(found[Constant::kStreamMemory], Efficiency()[Constant::kStreamMemory]);
+  EXPECT_NE(found[Constant::kKernelTime], Efficiency()[Constant::kKernelTime]);
 }
 
 // Silicon: layers measured on an H200. Skipped where the recordings are not there.
@@ -161,15 +161,16 @@ class H200Layers : public ::testing::Test {
     return some;
   }
 
-  void expect_within_the_bar(const std::vector<LayerTime>& judged, const Efficiency& constants) {
+  void expect_within_the_bar(const std::vector<LayerTime>& judged, const Efficiency& constants,
+                             double each = 0.35, double all = 0.15) {
     for (const Precision precision : {Precision::kTf32, Precision::kBf16}) {
       std::vector<LayerTime> some;
       std::ranges::copy_if(judged, std::back_inserter(some),
                            [&](const LayerTime& t) { return t.precision == precision; });
       const CalibrationScore score = score_calibration(sheet_, some, constants);
       RecordProperty("mean_error", std::to_string(score.mean_error));
-      EXPECT_LE(score.mean_error, 0.35) << to_string(precision);
-      EXPECT_LE(std::abs(score.total_error), 0.15) << to_string(precision);
+      EXPECT_LE(score.mean_error, each) << to_string(precision);
+      EXPECT_LE(std::abs(score.total_error), all) << to_string(precision);
     }
   }
 
@@ -189,6 +190,29 @@ TEST_F(H200Layers, OfOneNetworkPredictThoseOfTheOther) {
     SCOPED_TRACE(judged);
     expect_within_the_bar(
         only([&](const LayerTime& t) { return t.model == judged && !is_norm(t); }), constants);
+  }
+}
+
+// The better recording (benchmarks/h200/record_layers.py), which is here.
+class H200LayersOfGraphs : public H200Layers {
+ protected:
+  void SetUp() override {
+    const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+    const std::filesystem::path root(source != nullptr ? source : ".");
+    times_ = *read_layer_times((root / "benchmarks/h200/layers_graphs.csv").string());
+    sheet_ = *load_gpu_sheet("h200");
+  }
+};
+
+TEST_F(H200LayersOfGraphs, OfOneNetworkPredictThoseOfTheOther) {
+  for (const char* judged : {"resnet50", "vgg16"}) {
+    const auto learnt = only([&](const LayerTime& t) { return t.model != judged; });
+    const Efficiency constants = calibrate(sheet_, learnt, {});
+
+    SCOPED_TRACE(judged);
+    expect_within_the_bar(
+        only([&](const LayerTime& t) { return t.model == judged && !is_norm(t); }), constants, 0.2,
+        0.1);
   }
 }
 

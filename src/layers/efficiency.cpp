@@ -2,30 +2,41 @@
 #include "layers/efficiency.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace hypermile {
 namespace {
 
 constexpr std::array<std::string_view, kEfficiencyConstants> kNames = {
-    "kernel_time_s",       "matrix_kernel_time_s", "stream_memory",  "norm_memory",
-    "norm_narrow_forward", "norm_narrow_backward", "gather_forward", "gather_backward",
-    "conv_memory",         "conv_forward",         "conv_backward",  "linear_memory"};
+    "kernel_time_s",        "matrix_kernel_time_s", "norm_memory",         "norm_narrow_forward",
+    "norm_narrow_backward", "gather_forward",       "gather_backward",     "linear_memory",
+    "conv_forward",         "conv_backward",        "conv_narrow_forward", "conv_narrow_backward"};
 
-Constant memory_constant(const Kernel& kernel) {
+// nullopt: all that a copy reaches, as element-wise layers, softmax, the optimizer and the operands
+// of convolutions do. One network's convolutions hardly show it, so it is not left to a fit.
+std::optional<Constant> memory_constant(const Kernel& kernel) {
   switch (kernel.kind) {
     case KernelKind::kStream:
-      return Constant::kStreamMemory;
+      return std::nullopt;
     case KernelKind::kNorm:
       if (!kernel.narrow) return Constant::kNormMemory;
       return kernel.backward ? Constant::kNormNarrowBackward : Constant::kNormNarrowForward;
     case KernelKind::kGather:
       return kernel.backward ? Constant::kGatherBackward : Constant::kGatherForward;
     case KernelKind::kConv:
-      return Constant::kConvMemory;
+      return std::nullopt;
     case KernelKind::kLinear:
       return Constant::kLinearMemory;
   }
-  return Constant::kStreamMemory;
+  return std::nullopt;
+}
+
+Constant compute_constant(const Kernel& kernel) {
+  if (kernel.kind != KernelKind::kConv) return Constant::kConvForward;
+  if (kernel.backward) {
+    return kernel.narrow ? Constant::kConvNarrowBackward : Constant::kConvBackward;
+  }
+  return kernel.narrow ? Constant::kConvNarrowForward : Constant::kConvForward;
 }
 
 }  // namespace
@@ -39,11 +50,11 @@ PartWork part_of(const Kernel& kernel, const Efficiency& efficiency) {
   PartWork part;
   part.flops[static_cast<std::size_t>(kernel.unit)] = kernel.flops;
   part.bytes = kernel.bytes;
-  part.memory_efficiency = efficiency[memory_constant(kernel)];
+  const std::optional<Constant> memory = memory_constant(kernel);
+  part.memory_efficiency = memory ? efficiency[*memory] : 1;
   if (matrix && kernel.padded_flops > 0) {
-    const bool backward = kernel.kind == KernelKind::kConv && kernel.backward;
-    const double share = efficiency[backward ? Constant::kConvBackward : Constant::kConvForward];
-    part.compute_efficiency = share * kernel.flops / kernel.padded_flops;
+    part.compute_efficiency =
+        efficiency[compute_constant(kernel)] * kernel.flops / kernel.padded_flops;
   }
   part.launches = 1;
   part.launch_gap =

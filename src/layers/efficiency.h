@@ -19,24 +19,24 @@ inline constexpr std::size_t kEfficiencyConstants = 12;
 enum class Constant : std::uint8_t {
   kKernelTime,         // s: what any kernel takes beside its work
   kMatrixKernelTime,   // s: the same for convolutions and products, which set up more
-  kStreamMemory,       // share of copy bandwidth: element-wise layers, softmax, optimizer
   kNormMemory,         // normalisation of 32-bit values
   kNormNarrowForward,  // … of 16-bit values
   kNormNarrowBackward,
   kGatherForward,  // pooling, look-ups, sparse products
   kGatherBackward,
-  kConvMemory,
-  kConvForward,  // share of peak operations, tiles filled up; also of linear layers
+  kLinearMemory,  // operands of products
+  kConvForward,   // share of peak operations, tiles filled up; also of linear layers
   kConvBackward,
-  kLinearMemory,
+  kConvNarrowForward,  // … of 16-bit values
+  kConvNarrowBackward,
 };
 
 struct Efficiency {
-  std::array<double, kEfficiencyConstants> values = {5e-6, 8e-6, 0.85, 0.7, 0.7, 0.7,
-                                                     0.5,  0.5,  0.8,  0.6, 0.6, 0.6};
+  std::array<double, kEfficiencyConstants> values = {5e-6, 8e-6, 0.7, 0.7, 0.7, 0.5,
+                                                     0.5,  0.9,  0.6, 0.6, 0.6, 0.6};
 
   double operator[](Constant constant) const { return values[static_cast<std::size_t>(constant)]; }
-  // "kernel_time_s", "stream_memory", …, in the order of Constant.
+  // "kernel_time_s", "matrix_kernel_time_s", …, in the order of Constant.
   static std::span<const std::string_view> names();
 };
 

