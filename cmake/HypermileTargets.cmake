@@ -25,8 +25,13 @@ function(hypermile_options target)
   endif()
 endfunction()
 
-# Under sanitizers the headers that most files include are parsed once for all of them, which saves a quarter of the
-# compiling. The plain build does without, so that it shows what a file forgot to include.
+# Under clang's sanitizers the headers that most files include are parsed once for all of them, which saves a quarter of the
+# compiling. The plain build does without, so that it shows what a file forgot to include; gcc forgets which headers are the
+# system's, and warns of them.
+if(HYPERMILE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(HYPERMILE_PRECOMPILED ON)
+endif()
+
 function(hypermile_precompiled name)
   set(empty ${CMAKE_BINARY_DIR}/generated/${name}.cpp)
   file(CONFIGURE OUTPUT ${empty} CONTENT "int main() {}\n")
@@ -43,7 +48,7 @@ function(hypermile_precompiled name)
                             <string> <string_view> <variant> <vector>)
 endfunction()
 
-if(HYPERMILE_SANITIZE)
+if(HYPERMILE_PRECOMPILED)
   hypermile_precompiled(hypermile_precompiled)
   if(HYPERMILE_TESTS)
     hypermile_precompiled(hypermile_precompiled_tests)
@@ -56,7 +61,7 @@ function(hypermile_library name)
   hypermile_options(hypermile_${name})
   target_include_directories(hypermile_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(hypermile_${name} PUBLIC ${arg_DEPS})
-  if(HYPERMILE_SANITIZE)
+  if(HYPERMILE_PRECOMPILED)
     target_precompile_headers(hypermile_${name} REUSE_FROM hypermile_precompiled)
   endif()
 endfunction()
@@ -71,6 +76,8 @@ function(hypermile_test name)
   if(HYPERMILE_SANITIZE)
     # What is tested is optimised; the tests themselves need only be compiled quickly.
     target_compile_options(${name}_test PRIVATE -O0)
+  endif()
+  if(HYPERMILE_PRECOMPILED)
     target_precompile_headers(${name}_test REUSE_FROM hypermile_precompiled_tests)
   endif()
   target_link_libraries(${name}_test PRIVATE ${arg_DEPS} GTest::gtest_main)
