@@ -85,6 +85,15 @@ function(hypermile_test name)
     ENVIRONMENT "HYPERMILE_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()
 
+# A library of ours in a vendor's place, for tests: lib/FOLDER/libNAME.so.VERSION.
+function(hypermile_fake_library target folder name version)
+  add_library(${target} SHARED ${ARGN})
+  hypermile_options(${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${version}
+    SOVERSION ${version} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${folder})
+endfunction()
+
 function(hypermile_benchmark name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name}_bench ${arg_SOURCES})

@@ -11,8 +11,8 @@ constexpr int kReference = 4;     // values that make the reference
 constexpr double kFollow = 0.02;  // how fast the reference follows afterwards
 constexpr double kForget = 0.95;  // of a sum, from value to value
 constexpr double kProof = 5;      // sums beyond so many allowances
-constexpr double kMostAtOnce =
-    2;                           // of them, however far off one value is: a checkpoint is no change
+// Of them, however far off one value is: a checkpoint is no change.
+constexpr double kMostAtOnce = 2;
 constexpr double kNoise = 1.25;  // standard deviations that never count
 constexpr double kLearnNoise = 0.1;
 

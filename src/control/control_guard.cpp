@@ -96,8 +96,7 @@ void Controller::Core::guard_bound(Phase& phase) {
   if (!near) return;
   const std::string why = fmt::format(
       "the job has lost {:.1f} % of its time, near the bound of {:.1f} %: at the default until "
-      "that is "
-      "earned back",
+      "that is earned back",
       100 * (lost / job), 100 * *bound);
   Numbers numbers = {{"lost_s", lost.value()},
                      {"error_s", error.value()},

@@ -15,10 +15,7 @@ void Residuals::add(const Example& example, std::span<const RawEstimate> estimat
   for (std::size_t i = 0; i < example.points.size(); ++i) {
     const MeasuredRatio& point = example.points[i];
     const RawEstimate& raw = estimates[i];
-    // Without a doubt nothing was moved that the model knows of.
-    if (!is_of(kind_, point) || point.at.sm < kScoredFrom || raw.time_doubt <= 0 ||
-        raw.energy_doubt <= 0)
-      continue;
+    if (!is_scored(kind_, point, raw)) continue;
     const double time = std::abs(raw.time - point.time);
     const double energy = std::abs(raw.energy - point.energy);
     time_[example.group].push_back(time / raw.time_doubt);

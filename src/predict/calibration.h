@@ -25,6 +25,12 @@ inline bool is_of(RowKind kind, const MeasuredRatio& point) {
   return point.at.limit.has_value() == (kind == RowKind::kLimits);
 }
 
+// Without a doubt nothing was moved that the model knows of.
+inline bool is_scored(RowKind kind, const MeasuredRatio& point, const RawEstimate& raw) {
+  return is_of(kind, point) && point.at.sm >= kScoredFrom && raw.time_doubt > 0 &&
+         raw.energy_doubt > 0;
+}
+
 class Residuals {
  public:
   explicit Residuals(RowKind kind) : kind_(kind) {}

@@ -19,9 +19,7 @@ void NewCardErrors::add(const Example& example, double distance,
   for (std::size_t i = 0; i < example.points.size(); ++i) {
     const MeasuredRatio& point = example.points[i];
     const RawEstimate& raw = estimates[i];
-    if (!is_of(kind_, point) || point.at.sm < kScoredFrom || raw.time_doubt <= 0 ||
-        raw.energy_doubt <= 0)
-      continue;
+    if (!is_scored(kind_, point, raw)) continue;
     const double time = std::abs(raw.time - point.time);
     const double energy = std::abs(raw.energy - point.energy);
     cards_[example.key.gpu][example.group].push_back(
