@@ -78,7 +78,8 @@ void Controller::Core::tell_account(Phase& phase) {
   Seconds job = whole_job(phase, *usual);
   // A policy plans ahead: as long again as it has run.
   if (!iterations_left(phase)) job = std::max(job, 2 * phase.iterations * *usual);
-  phase.policy->account({job / *usual, std::max(0.0, (lost + kLikely * error) / *usual)});
+  phase.policy->account(
+      {job / *usual, phase.iterations, std::max(0.0, (lost + kLikely * error) / *usual)});
 }
 
 void Controller::Core::guard_bound(Phase& phase) {

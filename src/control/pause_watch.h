@@ -16,6 +16,7 @@ namespace hypermile {
 struct CountedBoundary {
   Boundary boundary;
   double iteration = 0;
+  bool behind_pause = false;  // one that comes as a matter of course
 };
 
 enum class Pause {

@@ -12,8 +12,9 @@ constexpr double kEnough = 0.25;  // of the iterations asked for
 constexpr double kMost = 0.8;     // of those planned
 constexpr int kRestarts = 2;
 // Where Windows run from pause to pause.
-constexpr double kNearly = 0.85;   // of the iterations asked for, at a pause
-constexpr double kPatience = 1.5;  // for a pause, in what usually lies between two
+constexpr double kNearly = 0.85;      // of the iterations asked for, at a pause
+constexpr double kJustBehind = 0.05;  // of what lies between two pauses
+constexpr double kPatience = 1.5;     // for a pause, in what usually lies between two
 // What WindowBuilder asks of a Window, so that one that is cut short for being too slow is usable.
 constexpr Seconds kShortest = Seconds(0.6);
 constexpr int kFewestGpuTimes = 6;
@@ -30,7 +31,8 @@ RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBou
   if (first) begin(*first);
 }
 
-void RankMeter::add(const CountedBoundary& at, Pause pause, bool fresh) {
+void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
+  at.behind_pause = pause == Pause::kUsual;
   const Boundary& boundary = at.boundary;
   if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
   // One that has all it wanted goes on until it is closed: the next begins where it ends, and no
@@ -46,7 +48,7 @@ void RankMeter::add(const CountedBoundary& at, Pause pause, bool fresh) {
     builder_.reset();
     if (may_begin(at, pause)) begin(at);
   } else {
-    extend(at, pause);
+    extend(at);
   }
 }
 
@@ -73,32 +75,32 @@ void RankMeter::begin(const CountedBoundary& at) {
   if (at.boundary.gpu_time) first_timed_ = at;
   last_timed_ = first_timed_;
   iterations_ = waited_ = 0;
-  at_pause_ = false;
+  last_pause_.reset();
   boundaries_ = timed_ = pauses_ = 0;
   builder_.emplace(WindowTerms{.setting = terms_.setting,
                                .pattern = terms_.pattern,
                                .first_iteration = at.iteration,
                                .pauses_belong = true,
                                .job_processes = terms_.job_processes});
-  builder_->add(at.boundary);
+  builder_->add(at.boundary, at.behind_pause);
   for (const SamplerReading& reading : rank_.gpu->recent()) {
     if (reading.sample.time >= at.boundary.time - kBefore) builder_->add(reading);
   }
 }
 
-void RankMeter::extend(const CountedBoundary& at, Pause pause) {
-  builder_->add(at.boundary);
+void RankMeter::extend(const CountedBoundary& at) {
+  builder_->add(at.boundary, at.behind_pause);
   iterations_ += at.boundary.iterations;
   last_ = at;
   if (at.boundary.gpu_time) {
     if (!first_timed_) first_timed_ = at;
     last_timed_ = at;
   }
-  at_pause_ = pause == Pause::kUsual;
-  pauses_ += at_pause_;
+  pauses_ += at.behind_pause;
+  if (at.behind_pause) last_pause_ = at.iteration;
   const double between = terms_.plan.pause_every;
   if (between > 0) {
-    done_ = done_ || (at_pause_ && iterations_ >= kNearly * terms_.iterations) ||
+    done_ = done_ || (at.behind_pause && iterations_ >= kNearly * terms_.iterations) ||
             iterations_ >= terms_.iterations + kPatience * between;
   } else {
     done_ = iterations_ >= terms_.iterations;
@@ -112,7 +114,9 @@ void RankMeter::extend(const CountedBoundary& at, Pause pause) {
 // be used costs nothing.
 bool RankMeter::is_too_slow(const Boundary& boundary) const {
   if (iterations_ < terms_.abort_after) return false;
-  // More pauses than belong to so many iterations would make any Setting look slow.
+  // More pauses than belong to so many iterations would make any Setting look slow, and without one
+  // a Window of it is of no use.
+  if (terms_.plan.pause_every > 0 && pauses_ == 0) return false;
   if (iterations_ < kNearly * pauses_ * terms_.plan.pause_every) return false;
   const Seconds passed = boundary.time - first_.boundary.time;
   const bool usable = timed_ >= kFewestGpuTimes || boundaries_ >= kFewestHostTimes ||
@@ -132,7 +136,7 @@ void RankMeter::add(std::span<const GpuProcess> seen) {
 }
 
 bool RankMeter::has_enough() const {
-  const bool whole = terms_.plan.pause_every <= 0 || at_pause_;
+  const bool whole = terms_.plan.pause_every <= 0 || behind_pause();
   // A long Window of a Setting that is held may be cut by what is not watched: whatever was asked
   // for, most of a planned one is one. Less would hold fewer of the job's short pauses than a
   // baseline does.
@@ -141,8 +145,16 @@ bool RankMeter::has_enough() const {
   return builder_ && whole && iterations_ > 0 && iterations_ >= wanted;
 }
 
+// A Window is closed a little later than its last Boundary came.
+bool RankMeter::behind_pause() const {
+  return last_pause_ && last_.iteration - *last_pause_ <= kJustBehind * terms_.plan.pause_every;
+}
+
 std::optional<CountedBoundary> RankMeter::end() const {
-  return builder_ && done_ && !cut_ ? std::optional(last_) : std::nullopt;
+  if (!builder_ || !done_ || cut_) return std::nullopt;
+  CountedBoundary end = last_;
+  end.behind_pause = behind_pause();
+  return end;
 }
 
 Window RankMeter::close() const {

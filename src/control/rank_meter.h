@@ -44,7 +44,7 @@ class RankMeter {
   RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBoundary>& first = {});
 
   // `pause`: before it.
-  void add(const CountedBoundary& at, Pause pause, bool fresh);
+  void add(CountedBoundary at, Pause pause, bool fresh);
   void add(const SamplerReading& reading);
   void add(std::span<const GpuProcess> seen);
 
@@ -63,9 +63,10 @@ class RankMeter {
  private:
   void begin(const CountedBoundary& at);
   bool may_begin(const CountedBoundary& at, Pause pause);
-  void extend(const CountedBoundary& at, Pause pause);
+  void extend(const CountedBoundary& at);
   bool on_another_axis(const Boundary& boundary) const;
   bool is_too_slow(const Boundary& boundary) const;
+  bool behind_pause() const;
 
   Rank rank_;
   MeterTerms terms_;
@@ -73,10 +74,10 @@ class RankMeter {
   CountedBoundary first_, last_;
   std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
   double iterations_ = 0;
-  double waited_ = 0;               // iterations, for a pause to begin behind
-  bool at_pause_ = false;           // the last Boundary is behind one
-  int boundaries_ = 0, timed_ = 0;  // behind the first
-  int pauses_ = 0;                  // likewise
+  double waited_ = 0;                 // iterations, for a pause to begin behind
+  std::optional<double> last_pause_;  // the iteration behind it
+  int boundaries_ = 0, timed_ = 0;    // behind the first
+  int pauses_ = 0;                    // likewise
   int restarts_ = 0;
   bool done_ = false;
   bool cut_ = false;

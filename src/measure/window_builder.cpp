@@ -14,6 +14,7 @@ namespace {
 // GPU times count where they cover nearly all of the Window and are enough for an error.
 constexpr std::size_t kFewestGpuTimes = 4;
 constexpr double kGpuTimesCover = 0.8;
+constexpr double kRoundsCover = 0.5;  // of the iterations, else there is a better measure
 // Energy is taken at the counter's steps while an iteration is shorter than this share of the time
 // between two that were read. Longer ones would reach into several such stretches, which then
 // resemble each other more than few points can show.
@@ -39,12 +40,13 @@ void widen(std::optional<double>& error, double clock_error) {
 
 WindowBuilder::WindowBuilder(WindowTerms terms) : terms_(std::move(terms)) {}
 
-void WindowBuilder::add(const Boundary& boundary) {
+void WindowBuilder::add(const Boundary& boundary, bool behind_pause) {
   if (boundary.pattern.phase != terms_.pattern.phase) {
     ended_ = ended_ || !boundaries_.empty();
     return;
   }
   if (ended_ || boundary.pattern.level != terms_.pattern.level) return;
+  if (behind_pause) behind_pauses_.push_back(boundaries_.size());
   boundaries_.push_back(boundary);
 }
 
@@ -115,6 +117,24 @@ std::vector<WindowBuilder::Crossing> WindowBuilder::crossings(bool& gpu_timed) c
   return gpu;
 }
 
+// Where the job pauses all the time only the ends of whole rounds can be compared: with a pause
+// more or less a Window would seem slower or faster by far more than a clock does. By the host's
+// times, which is not ahead of its GPU behind a pause. Empty where there is no such round.
+std::vector<WindowBuilder::Crossing> WindowBuilder::rounds() const {
+  std::vector<Crossing> ends;
+  double iteration = 0;
+  auto pause = behind_pauses_.begin();
+  for (std::size_t i = 0; i < boundaries_.size() && pause != behind_pauses_.end(); ++i) {
+    if (i > 0) iteration += boundaries_[i].iterations;
+    if (*pause != i) continue;
+    ends.push_back({iteration, boundaries_[i].time});
+    ++pause;
+  }
+  const bool whole = ends.size() >= 2 &&
+                     ends.back().iteration - ends.front().iteration >= kRoundsCover * iterations();
+  return whole ? ends : std::vector<Crossing>();
+}
+
 Window WindowBuilder::close() const {
   Window window;
   window.setting = terms_.setting;
@@ -132,7 +152,8 @@ Window WindowBuilder::close() const {
     return window;
   }
   window.begin = boundaries_.front().time;
-  const std::vector<Crossing> crossed = crossings(window.gpu_timed);
+  std::vector<Crossing> crossed = crossings(window.gpu_timed);
+  if (auto ends = rounds(); !ends.empty()) crossed = std::move(ends);
   object(too_short(window));
   measure_time(crossed, window);
   measure_energy(crossed, window);

@@ -53,8 +53,10 @@ class WindowBuilder {
 
   // Each kind in order of its time; the kinds may come in any order among each other, so that a
   // sensor may be read late. Readings from before the first Boundary are welcome: the steps around
-  // it fix the energy there.
-  void add(const Boundary& boundary);
+  // it fix the energy there. `behind_pause`: the job paused before it, as it always does after so
+  // many iterations. Iterations and pauses are then measured in whole rounds: from the first
+  // Boundary behind one pause to that behind another.
+  void add(const Boundary& boundary, bool behind_pause = false);
   void add(const SamplerReading& reading);
   // Who was seen on the GPU.
   void add(std::span<const GpuProcess> processes);
@@ -82,6 +84,7 @@ class WindowBuilder {
 
   // Boundaries on one time axis: the GPU's where enough of them carry it.
   std::vector<Crossing> crossings(bool& gpu_timed) const;
+  std::vector<Crossing> rounds() const;
   void measure_time(std::span<const Crossing> crossings, Window& window) const;
   void measure_energy(std::span<const Crossing> crossings, Window& window) const;
   EnergyCurve energy_curve() const;
@@ -91,6 +94,7 @@ class WindowBuilder {
 
   WindowTerms terms_;
   std::vector<Boundary> boundaries_;
+  std::vector<std::size_t> behind_pauses_;  // indices of boundaries_
   std::vector<Sample> samples_;
   std::vector<CounterStep> steps_;
   std::vector<TimedPower> history_;

@@ -104,9 +104,10 @@ Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
 JobState HypermilePolicy::job() const {
   JobState job;
   const double told = context_.job_iterations.value_or(0);
-  job.length =
-      told > 0 && std::isfinite(told) ? told : std::max(2 * done_, context_.least_job_iterations);
-  job.done = done_;
+  job.done = loss_ ? std::max(done_, loss_->done) : done_;
+  job.length = told > 0 && std::isfinite(told)
+                   ? told
+                   : std::max(2 * job.done, context_.least_job_iterations);
   job.explored = explored_;
   job.loss = loss_;
   double power = 0;

@@ -106,6 +106,7 @@ struct ExpectedOutcome {
 // What the whole job has lost of its time so far, by the clock, against iterations at the default.
 struct JobLoss {
   double job = 0;   // iterations, known or assumed, those before this policy included
+  double done = 0;  // of them; most pass while a Setting is held and nothing is measured
   double lost = 0;  // as many iterations at the default took as long; an upper bound
 };
 

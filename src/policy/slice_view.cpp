@@ -113,6 +113,7 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
                             job.loss->job -
                         job.loss->lost;
     view.slack = std::min(view.slack, left);
+    view.remaining = std::max(job.loss->job - job.loss->done, context.window_iterations);
   }
   view.default_too_strong = view.beliefs[0].safe_power < 0.5;
   if (view.default_too_strong) view.beliefs[0].score = INFINITY;
