@@ -37,6 +37,9 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
+// Two probes tell of the default where their clocks differ by so much (ln).
+constexpr double kFarApart = 0.06;
+constexpr double kPlainlyMoved = 0.01;
 // How much the speed of a job may have changed by itself after PolicyContext::drift_iterations,
 // where the default was seen once only, perhaps in a slow minute; and where it is known to wander
 // by more than the last.
@@ -264,6 +267,38 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
          view.since_baseline >= kAskDefaultAfter;
 }
 
+// A job gains the less from a higher clock the higher it is, so that the line through two probes
+// never passes above the default. Where it does, the job itself has slowed down since the default
+// was last measured, and everything probed meanwhile looks too slow.
+bool SliceSearch::default_seems_slower(const Observations& seen, const SliceView& view) const {
+  const Slice& slice = posterior_.slice();
+  if (slice.limits || slice.own_level || view.since_baseline < kAskDefaultAfter) return false;
+  struct Probed {
+    double position = 0;
+    double excess = 0;  // of ln time over that of the default before
+    double windows = 0;
+  };
+  std::optional<Probed> low, high;
+  std::optional<double> usual;
+  for (const Block& block : seen.blocks()) {
+    const auto point = std::ranges::find(slice.points, block.setting, &Candidate::setting);
+    if (block.setting == 0) {
+      usual = block.log_time;
+      low = high = std::nullopt;
+    } else if (point != slice.points.end() && usual) {
+      const Probed probed{point->position, block.log_time - *usual, block.windows};
+      if (!low || probed.position <= low->position) low = probed;
+      if (!high || probed.position >= high->position) high = probed;
+    }
+  }
+  if (!low || high->position - low->position < kFarApart) return false;
+  const double beyond = high->position / (low->position - high->position);
+  const double at_default = high->excess + beyond * (high->excess - low->excess);
+  const double error = view.noise.time * std::sqrt((1 + beyond) * (1 + beyond) / high->windows +
+                                                   beyond * beyond / low->windows + 1);
+  return at_default > kPlainlyMoved + 2 * error;
+}
+
 // The job may run at another speed by now, and the Setting held is so near the bound that it
 // matters.
 bool SliceSearch::baseline_is_old(const SliceView& view) const {
@@ -327,6 +362,7 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
     if (auto step = first_look(*view, job)) return step;
   }
   if (job.length >= kShortJob && may_be_innocent(*view)) return baseline();
+  if (default_seems_slower(seen, *view)) return baseline();
   if (recall_ == Recall::kNothing) {
     if (auto step = explore(*view, settled, job)) return step;
   }

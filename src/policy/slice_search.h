@@ -51,6 +51,7 @@ class SliceSearch {
   std::optional<Step> first_look(const SliceView& view, const JobState& job) const;
   std::optional<Step> go_lower(const SliceView& view, std::size_t settled, const JobState& job);
   bool may_be_innocent(const SliceView& view) const;
+  bool default_seems_slower(const Observations& seen, const SliceView& view) const;
   bool baseline_is_old(const SliceView& view) const;
   bool must_move(const SliceView& view, std::size_t settled) const;
   Step probe(std::size_t point, const SliceView& view, const JobState& job, const char* why) const;
