@@ -267,36 +267,45 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
          view.since_baseline >= kAskDefaultAfter;
 }
 
-// A job gains the less from a higher clock the higher it is, so that the line through two probes
-// never passes above the default. Where it does, the job itself has slowed down since the default
-// was last measured, and everything probed meanwhile looks too slow.
+// What physics does not allow between two probes tells that the job itself has slowed down since
+// the default was last measured, so that all that is probed meanwhile looks too slow. No job slows
+// down by more than its clock; and it gains the less from a higher clock the higher it is, so that
+// the line through two probes never passes above the default.
 bool SliceSearch::default_seems_slower(const Observations& seen, const SliceView& view) const {
   const Slice& slice = posterior_.slice();
   if (slice.limits || slice.own_level || view.since_baseline < kAskDefaultAfter) return false;
-  struct Probed {
-    double position = 0;
-    double excess = 0;  // of ln time over that of the default before
-    double windows = 0;
-  };
-  std::optional<Probed> low, high;
-  std::optional<double> usual;
+  const std::vector<Probed> probed = since_default(seen);
+  if (probed.size() < 2) return false;
+  const Probed& last = probed.back();
+  return std::any_of(probed.begin(), probed.end() - 1, [&](const Probed& other) {
+    const double apart = last.position - other.position;
+    if (apart < 0) {
+      const double error = view.noise.time * std::sqrt(1 / last.windows + 1 / other.windows);
+      return last.slower - other.slower + apart > kPlainlyMoved + 2 * error;
+    }
+    if (apart < kFarApart) return false;
+    const double reach = -last.position / apart;
+    const double error = view.noise.time * std::hypot((1 + reach) / std::sqrt(last.windows),
+                                                      reach / std::sqrt(other.windows), 1.0);
+    return last.slower - reach * (other.slower - last.slower) > kPlainlyMoved + 2 * error;
+  });
+}
+
+// The default first, then what was probed behind it.
+std::vector<SliceSearch::Probed> SliceSearch::since_default(const Observations& seen) const {
+  std::vector<Probed> probed;
+  double usual = 0;
   for (const Block& block : seen.blocks()) {
-    const auto point = std::ranges::find(slice.points, block.setting, &Candidate::setting);
+    const auto& points = posterior_.slice().points;
+    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
     if (block.setting == 0) {
       usual = block.log_time;
-      low = high = std::nullopt;
-    } else if (point != slice.points.end() && usual) {
-      const Probed probed{point->position, block.log_time - *usual, block.windows};
-      if (!low || probed.position <= low->position) low = probed;
-      if (!high || probed.position >= high->position) high = probed;
+      probed = {Probed{0, 0, block.windows}};
+    } else if (point != points.end() && !probed.empty()) {
+      probed.push_back({point->position, block.log_time - usual, block.windows});
     }
   }
-  if (!low || high->position - low->position < kFarApart) return false;
-  const double beyond = high->position / (low->position - high->position);
-  const double at_default = high->excess + beyond * (high->excess - low->excess);
-  const double error = view.noise.time * std::sqrt((1 + beyond) * (1 + beyond) / high->windows +
-                                                   beyond * beyond / low->windows + 1);
-  return at_default > kPlainlyMoved + 2 * error;
+  return probed;
 }
 
 // The job may run at another speed by now, and the Setting held is so near the bound that it
