@@ -16,8 +16,8 @@ namespace {
 constexpr double kLikely = 0.5;
 constexpr double kSure = 1;
 // Of what may be lost: from here on the default, until it is back below.
-constexpr double kNear = 0.97;
-constexpr double kEarnedBack = 0.92;
+constexpr double kNear = 0.95;
+constexpr double kEarnedBack = 0.9;
 // A job whose length nobody told is held against what it has run, or this.
 constexpr Seconds kShortestJob = Seconds(600);
 constexpr std::size_t kRemembered = 64;  // changes of Setting, dark stretches

@@ -87,6 +87,50 @@ TEST(WindowBuilder, TakesEnergyAtBoundariesWhereIterationsAreLong) {
   EXPECT_NEAR(window.time_per_iteration->value(), 2, 1e-9);
 }
 
+// Twenty iterations of 50 ms and an evaluation of 600 ms at half the power, again and again; the
+// GPU times its iterations a while after each pause only.
+Window of_rounds(int iterations) {
+  WindowBuilder builder({.pauses_belong = true});
+  double t = 10;
+  double joules = 4000;
+  const auto pass = [&](double seconds, double watts) {
+    for (double left = seconds; left > 1e-9; left -= 0.01) {
+      t += 0.01;
+      joules += 0.01 * watts;
+      SamplerReading reading;
+      reading.sample.time = at(t);
+      reading.sample.power_instant = Watts(watts);
+      reading.step = CounterStep{at(t), Joules(joules)};
+      builder.add(reading);
+    }
+  };
+  for (int i = 0; i <= iterations; ++i) {
+    if (i > 0) pass(0.05, 400);
+    if (i % 20 == 0) pass(0.6, 200);
+    Boundary boundary;
+    boundary.time = at(t);
+    if (i % 20 >= 3) boundary.gpu_time = Seconds(t);
+    builder.add(boundary, i % 20 == 0);
+  }
+  return builder.close();
+}
+
+TEST(WindowBuilder, MeasuresAJobThatPausesInWholeRounds) {
+  for (const int iterations : {20, 23, 60, 63, 75}) {
+    const Window window = of_rounds(iterations);
+
+    EXPECT_NEAR(window.time_per_iteration->value(), 0.08, 1e-6) << iterations;
+    EXPECT_NEAR(window.energy_per_iteration->value(), 26, 0.01) << iterations;
+    EXPECT_NEAR(window.power->value(), 325, 0.2) << iterations;
+  }
+}
+
+TEST(WindowBuilder, MeasuresIterationsWhereNoWholeRoundIsSeen) {
+  const Window window = of_rounds(19);
+
+  EXPECT_NEAR(window.time_per_iteration->value(), 0.05, 1e-6);
+}
+
 TEST(WindowBuilder, PrefersTheGpusOwnTimes) {
   Story story;
   Random random(5);

@@ -3,6 +3,7 @@
 // What our policy makes of a card that heat holds back, and of Windows that no clock explains.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "policy/synthetic_job.h"
@@ -114,6 +115,46 @@ TEST(HypermilePolicy, TakesADefaultThatItDidNotAskFor) {
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(policy->take_default(job.window(0, 0.002, random)));
 
   EXPECT_NE(policy->next().setting, 0U) << "the default is known by now";
+}
+
+// Plays 400 windows of a job whose books say that it has come further and lost as told.
+std::size_t kept_with(double done, double lost) {
+  SyntheticJob job = clock_job(0.6);
+  job.context.job_iterations = 20000;
+  const auto policy = make_policy("hypermile", job.context).value();
+  Random random(3);
+  Step step;
+  for (int i = 0; i < 400; ++i) {
+    if (i >= 200) policy->account({.job = 20000, .done = done, .lost = lost});
+    step = policy->next();
+    Window window = job.window(step.setting, 0.002, random);
+    window.first_iteration = 30.0 * i;
+    policy->observe(window);
+  }
+  return step.setting;
+}
+
+// Most of a job passes while nothing is measured: what it may still lose is for what is left of it.
+TEST(HypermilePolicy, SpreadsWhatMayBeLostOverWhatIsLeftOfTheJob) {
+  const std::size_t early = kept_with(6000, 0.04 * 16000);
+  const std::size_t late = kept_with(16000, 0.04 * 16000);
+
+  EXPECT_GT(late, early) << "a lower clock: there is less to spread it over";
+  EXPECT_LT(clock_job(0.6).slowdown(late), 0.05);
+}
+
+TEST(HypermilePolicy, MeasuresTheDefaultAgainInASlowMinute) {
+  SyntheticJob job = clock_job(0.3);
+  job.context.job_iterations = 20000;
+
+  const auto steps = play_changed(job, 60, [](int number, std::size_t, Window& window) {
+    if (number >= 5) window.time_per_iteration = *window.time_per_iteration * 1.05;
+  });
+
+  const auto again =
+      std::ranges::find(steps.begin() + 5, steps.end(), std::size_t{0}, &Step::setting);
+  EXPECT_LT(again - steps.begin(), 12) << "before all probes are taken for too slow";
+  EXPECT_GT(job.slowdown(steps.back().setting), 0.02) << "what it keeps is no slower for it";
 }
 
 TEST(HypermilePolicy, HoldsNothingOnceTheJobHasLostAllThatItMay) {

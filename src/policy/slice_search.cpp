@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "policy/moved_default.h"
+
 namespace hypermile {
 namespace {
 
@@ -37,9 +39,6 @@ constexpr double kLikelyUse = 0.8;
 constexpr double kBaselineShare = 0.4;
 constexpr double kMostBaselines = 40;
 constexpr double kAskDefaultAfter = 2;
-// Two probes tell of the default where their clocks differ by so much (ln).
-constexpr double kFarApart = 0.06;
-constexpr double kPlainlyMoved = 0.01;
 // How much the speed of a job may have changed by itself after PolicyContext::drift_iterations,
 // where the default was seen once only, perhaps in a slow minute; and where it is known to wander
 // by more than the last.
@@ -267,47 +266,6 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
          view.since_baseline >= kAskDefaultAfter;
 }
 
-// What physics does not allow between two probes tells that the job itself has slowed down since
-// the default was last measured, so that all that is probed meanwhile looks too slow. No job slows
-// down by more than its clock; and it gains the less from a higher clock the higher it is, so that
-// the line through two probes never passes above the default.
-bool SliceSearch::default_seems_slower(const Observations& seen, const SliceView& view) const {
-  const Slice& slice = posterior_.slice();
-  if (slice.limits || slice.own_level || view.since_baseline < kAskDefaultAfter) return false;
-  const std::vector<Probed> probed = since_default(seen);
-  if (probed.size() < 2) return false;
-  const Probed& last = probed.back();
-  return std::any_of(probed.begin(), probed.end() - 1, [&](const Probed& other) {
-    const double apart = last.position - other.position;
-    if (apart < 0) {
-      const double error = view.noise.time * std::sqrt(1 / last.windows + 1 / other.windows);
-      return last.slower - other.slower + apart > kPlainlyMoved + 2 * error;
-    }
-    if (apart < kFarApart) return false;
-    const double reach = -last.position / apart;
-    const double error = view.noise.time * std::hypot((1 + reach) / std::sqrt(last.windows),
-                                                      reach / std::sqrt(other.windows), 1.0);
-    return last.slower - reach * (other.slower - last.slower) > kPlainlyMoved + 2 * error;
-  });
-}
-
-// The default first, then what was probed behind it.
-std::vector<SliceSearch::Probed> SliceSearch::since_default(const Observations& seen) const {
-  std::vector<Probed> probed;
-  double usual = 0;
-  for (const Block& block : seen.blocks()) {
-    const auto& points = posterior_.slice().points;
-    const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
-    if (block.setting == 0) {
-      usual = block.log_time;
-      probed = {Probed{0, 0, block.windows}};
-    } else if (point != points.end() && !probed.empty()) {
-      probed.push_back({point->position, block.log_time - usual, block.windows});
-    }
-  }
-  return probed;
-}
-
 // The job may run at another speed by now, and the Setting held is so near the bound that it
 // matters.
 bool SliceSearch::baseline_is_old(const SliceView& view) const {
@@ -371,7 +329,10 @@ std::optional<Step> SliceSearch::next(const Observations& seen, const JobState& 
     if (auto step = first_look(*view, job)) return step;
   }
   if (job.length >= kShortJob && may_be_innocent(*view)) return baseline();
-  if (default_seems_slower(seen, *view)) return baseline();
+  if (view->since_baseline >= kAskDefaultAfter &&
+      default_has_moved(posterior_.slice(), seen, view->noise)) {
+    return baseline();
+  }
   if (recall_ == Recall::kNothing) {
     if (auto step = explore(*view, settled, job)) return step;
   }

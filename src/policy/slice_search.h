@@ -51,13 +51,6 @@ class SliceSearch {
   std::optional<Step> first_look(const SliceView& view, const JobState& job) const;
   std::optional<Step> go_lower(const SliceView& view, std::size_t settled, const JobState& job);
   bool may_be_innocent(const SliceView& view) const;
-  bool default_seems_slower(const Observations& seen, const SliceView& view) const;
-  struct Probed {
-    double position = 0;  // as Candidate's
-    double slower = 0;    // ln of the time over that of the default
-    double windows = 0;
-  };
-  std::vector<Probed> since_default(const Observations& seen) const;
   bool baseline_is_old(const SliceView& view) const;
   bool must_move(const SliceView& view, std::size_t settled) const;
   Step probe(std::size_t point, const SliceView& view, const JobState& job, const char* why) const;
