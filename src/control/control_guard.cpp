@@ -71,6 +71,12 @@ Seconds Controller::Core::whole_job(const Phase& phase, Seconds usual) const {
   return std::max(phase.iterations * usual, kShortestJob);
 }
 
+// Of what a user told of the job's length no more is relied on than as long again as it has run: it
+// may be stopped before, and what is told may count something else than what is seen.
+Seconds Controller::Core::sure_job(const Phase& phase, Seconds usual) const {
+  return std::min(whole_job(phase, usual), std::max(2 * phase.iterations * usual, kShortestJob));
+}
+
 void Controller::Core::tell_account(Phase& phase) {
   const auto usual = phase.account.default_time();
   if (!options_.guard || !usual) return;
@@ -87,7 +93,7 @@ void Controller::Core::guard_bound(Phase& phase) {
   const auto usual = phase.account.default_time();
   if (!options_.guard || !bound || !usual) return;
   const auto [lost, error] = phase.account.standing();
-  const Seconds job = whole_job(phase, *usual);
+  const Seconds job = sure_job(phase, *usual);
   const double upper = (lost + kSure * error) / job;
   const bool near = upper >= (phase.earning_back ? kEarnedBack : kNear) * *bound;
   if (near == phase.earning_back) return;

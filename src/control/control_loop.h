@@ -105,6 +105,7 @@ class Controller::Core {
   bool off_default_at(Instant time) const;
   void keep_account(Phase& phase, const Boundary& boundary, Pause pause);
   Seconds whole_job(const Phase& phase, Seconds usual) const;
+  Seconds sure_job(const Phase& phase, Seconds usual) const;
   void tell_account(Phase& phase);
   void guard_bound(Phase& phase);
 

@@ -72,8 +72,9 @@ TEST_F(ControllerGuardTest, KeepsTheBoundOfAJobWhosePolicyDoesNot) {
   EXPECT_GT(slower, 0.035) << "what may be lost is not given away";
   ASSERT_NE(guarded(), nullptr);
   EXPECT_EQ(guarded()->state, "baseline");
-  EXPECT_GT(guarded()->numbers.at("lost_s"), 30);
-  EXPECT_NEAR(guarded()->numbers.at("job_s"), 800, 8);
+  EXPECT_GT(guarded()->numbers.at("lost_s"), 25);
+  // It may be stopped before it has run as long as its user says.
+  EXPECT_NEAR(guarded()->numbers.at("job_s"), 600, 8);
   EXPECT_TRUE(card_->held.empty());
 }
 

@@ -36,6 +36,9 @@ constexpr double kInPlace = 0.15;  // of the segment's length
 constexpr double kApart = 2;       // launches from the anchor
 constexpr std::size_t kLeastInPlace = 2;
 constexpr double kLongEnough = 8;  // launches, to have places
+constexpr double kLongAlike = 256;
+constexpr std::size_t kManyAlike = 5;  // segments
+constexpr double kAlikeToTheLaunch = 0.995;
 constexpr double kPairPenalty = 0.02;
 
 // Spread of the time between occurrences: (p90 - p10) / p50.
@@ -195,8 +198,12 @@ std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenC
     if (!token.name.pair) found.emplace_back(place.mean, token.name.kernel);
   }
   const std::size_t distinct = segmentation_.reference().size();
-  if (passing < std::min<std::size_t>(3, distinct)) return std::nullopt;
-  if (length >= kLongEnough && in_place < kLeastInPlace) return std::nullopt;
+  // An epoch that ends with an evaluation has two launches of its own, where the one goes over into
+  // the other. But no chance makes long segments alike to the launch.
+  const bool alike = length >= kLongAlike && segmentation_.segments() >= kManyAlike &&
+                     segmentation_.mean_similarity() >= kAlikeToTheLaunch;
+  if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;
+  if (length >= kLongEnough && in_place < (alike ? 1 : kLeastInPlace)) return std::nullopt;
   std::ranges::sort(found);
   std::vector<KernelNumber> witnesses;
   const std::size_t count = std::min(found.size(), kMostWitnesses);

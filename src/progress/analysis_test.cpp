@@ -55,6 +55,38 @@ TEST_F(Analysed, FindsMicroBatchesInsideSteps) {
   EXPECT_NEAR(finding->gap, 50.75, 0.5);
 }
 
+TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
+  for (int epoch = 0; epoch < 12; ++epoch) {
+    for (int i = 0; i < 18; ++i) {
+      for (KernelNumber k = 0; k < 110; ++k) launch(k);
+    }
+    for (int i = 0; i < 12; ++i) {
+      for (KernelNumber k = 5; k < 45; ++k) launch(k);
+    }
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 18 * 110 + 12 * 40, 1e-6);
+}
+
+// What makes epochs differ makes them no measure of progress.
+TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
+  for (const int length : {18, 11, 25, 14, 30, 9, 21, 16}) {
+    for (int i = 0; i < length; ++i) {
+      for (KernelNumber k = 0; k < 110; ++k) launch(k);
+    }
+    for (int i = 0; i < 12; ++i) {
+      for (KernelNumber k = 5; k < 45; ++k) launch(k);
+    }
+  }
+
+  const auto finding = run();
+
+  EXPECT_TRUE(!finding || finding->gap < 120) << finding->gap;
+}
+
 TEST_F(Analysed, IsNotTakenInByAKernelThatComesThousandsOfTimesInARow) {
   // A recurrent network whose time steps are one kernel each; the stretch ends in the middle of
   // them.
