@@ -45,6 +45,8 @@ constexpr double kAskDefaultAfter = 2;
 constexpr double kMayDriftUnseen = 0.045;
 constexpr double kMayDrift = 0.02;
 constexpr double kWanders = 0.008;
+constexpr double kSlowMinute = 0.015;
+constexpr double kSlowMinuteLasts = 0.3;  // of drift_iterations
 // What an earlier run remembers holds here if slowdown and score are alike: within so much, and two
 // standard deviations. It gets so many windows.
 constexpr double kAlikeSlowdown = 0.015;
@@ -269,7 +271,14 @@ bool SliceSearch::may_be_innocent(const SliceView& view) const {
 // The job may run at another speed by now, and the Setting held is so near the bound that it
 // matters.
 bool SliceSearch::baseline_is_old(const SliceView& view) const {
-  if (!context_.drift_iterations || view.baseline_age < *context_.drift_iterations) return false;
+  if (!context_.drift_iterations) return false;
+  // Measured in a slow minute, which is over soon: what is held looks better by it than it is.
+  if (view.baseline_slower > kSlowMinute &&
+      view.baseline_age > kSlowMinuteLasts * *context_.drift_iterations &&
+      view.beliefs[held_].slowdown + view.baseline_slower > view.bound) {
+    return true;
+  }
+  if (view.baseline_age < *context_.drift_iterations) return false;
   const bool once = view.baseline_stays <= 1;
   if (!once && view.wander < kWanders) return false;
   return view.beliefs[held_].slowdown + (once ? kMayDriftUnseen : kMayDrift) > view.bound;

@@ -82,11 +82,14 @@ std::optional<SliceView> look(const Posterior& posterior, const PolicyContext& c
       (1 - kJobReserve) * std::min(target_bound(context.objective).value_or(1e6), 1e6) * job.length;
   view.remaining = std::max(job.length - job.done, context.window_iterations);
   double baseline_at = 0;
+  double fastest = INFINITY;
   for (const Block& block : seen.blocks()) {
     const auto point = std::ranges::find(points, block.setting, &Candidate::setting);
     const double iterations = block.windows * context.window_iterations + context.settle_iterations;
     view.since_baseline = block.setting == 0 ? 0 : view.since_baseline + block.windows;
     if (block.setting == 0) {
+      fastest = std::min(fastest, block.log_time);
+      view.baseline_slower = block.log_time - fastest;
       view.windows[0] += block.windows;
       view.baseline_stays += view.windows[0] == block.windows || view.baseline_age > 0;
       view.baseline_age = 0;
