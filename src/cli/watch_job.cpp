@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/data_file.h"
+#include "base/resident_memory.h"
 #include "cli/run_gpus.h"
 #include "control/job_cache.h"
 #include "control/job_memory.h"
@@ -22,6 +23,8 @@
 
 namespace hypermile {
 namespace {
+
+constexpr int kFirstGivingBack = 15;  // seconds; then after twice as long each time
 
 // The number a batch system gave the job, for `hypermile leases`.
 std::string batch_job(const Environment& environment) {
@@ -121,16 +124,24 @@ class JobWatcher {
             .visible_devices = gpus_.visible_devices(),
             .log = &report_.log(),
             .warn = [this](const std::string& line) { report_.say(line); },
-            .each_second = choice_.sweep != nullptr ? sweep_shower() : nullptr,
+            .each_second = each_second(),
             .follower = controller_ ? &*controller_ : nullptr};
   }
 
-  // A sweep that is over lets go of the job: what is left runs at the default.
-  std::function<void()> sweep_shower() {
-    return [this] {
-      if (choice_.show_sweep) choice_.show_sweep(choice_.sweep->progress(context_.clock.now()));
-      if (choice_.sweep->over()) over_.request_stop();
+  std::function<void()> each_second() {
+    return [this, seconds = 0, give_back_at = kFirstGivingBack]() mutable {
+      if (choice_.sweep != nullptr) show_sweep();
+      // Most is touched while GPUs are opened, and those of a job that starts slowly come late.
+      if (++seconds < give_back_at) return;
+      give_back_at *= 2;
+      give_back_unused_memory();
     };
+  }
+
+  // A sweep that is over lets go of the job: what is left runs at the default.
+  void show_sweep() {
+    if (choice_.show_sweep) choice_.show_sweep(choice_.sweep->progress(context_.clock.now()));
+    if (choice_.sweep->over()) over_.request_stop();
   }
 
   SessionOptions session_options() const {

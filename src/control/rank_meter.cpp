@@ -22,13 +22,19 @@ constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1.5);
+constexpr Seconds kBefore = Seconds(2.5);
+// A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
+constexpr Seconds kStepBehind = milliseconds(150);
 
 }  // namespace
 
 RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBoundary>& first)
     : rank_(rank), terms_(std::move(terms)) {
-  if (first) begin(*first);
+  if (first) {
+    begin(*first);
+  } else {
+    rank_.gpu->want_counter_at(terms_.since);
+  }
 }
 
 void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
@@ -77,6 +83,7 @@ void RankMeter::begin(const CountedBoundary& at) {
   iterations_ = waited_ = 0;
   last_pause_.reset();
   boundaries_ = timed_ = pauses_ = 0;
+  end_expected_ = false;
   builder_.emplace(WindowTerms{.setting = terms_.setting,
                                .pattern = terms_.pattern,
                                .first_iteration = at.iteration,
@@ -105,9 +112,17 @@ void RankMeter::extend(const CountedBoundary& at) {
   } else {
     done_ = iterations_ >= terms_.iterations;
   }
+  if (!end_expected_ && iterations_ >= terms_.iterations / 2) expect_end();
   ++boundaries_;
   timed_ += at.boundary.gpu_time.has_value();
   too_slow_ = too_slow_ || (!done_ && terms_.abort_above && is_too_slow(at.boundary));
+}
+
+// Boundaries are told of late, so half-way is time enough.
+void RankMeter::expect_end() {
+  end_expected_ = true;
+  const Seconds each = (last_.boundary.time - first_.boundary.time) / iterations_;
+  rank_.gpu->want_counter_at(first_.boundary.time + each * terms_.iterations + kStepBehind);
 }
 
 // Boundaries are told of a second late and more, so that waiting until the Window is one that can

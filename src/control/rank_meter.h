@@ -63,6 +63,8 @@ class RankMeter {
  private:
   void begin(const CountedBoundary& at);
   bool may_begin(const CountedBoundary& at, Pause pause);
+  // Has the energy counter read where the Window is expected to end.
+  void expect_end();
   void extend(const CountedBoundary& at);
   bool on_another_axis(const Boundary& boundary) const;
   bool is_too_slow(const Boundary& boundary) const;
@@ -79,6 +81,7 @@ class RankMeter {
   int boundaries_ = 0, timed_ = 0;    // behind the first
   int pauses_ = 0;                    // likewise
   int restarts_ = 0;
+  bool end_expected_ = false;
   bool done_ = false;
   bool cut_ = false;
   bool too_slow_ = false;

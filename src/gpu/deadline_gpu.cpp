@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <utility>
 
 namespace hypermile {
@@ -14,6 +14,15 @@ template <class T>
 Result<T> flat(Result<Result<T>> nested) {
   if (!nested) return nested.error();
   return *std::move(nested);
+}
+
+template <class Function>
+auto timed(CallRecorder& recorder, const char* kind, Function function) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto value = function();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  recorder.add(kind, took.count());
+  return value;
 }
 
 }  // namespace
@@ -100,28 +109,74 @@ Result<void> DeadlineGpu::make_ready() {
 }
 
 template <class Function>
+auto DeadlineGpu::counted(Function function) {
+  ++*under_way_;
+  return [gpu = session_->gpu, under_way = under_way_, function = std::move(function)]() mutable {
+    auto value = function(*gpu);
+    --*under_way;
+    return value;
+  };
+}
+
+template <class Function>
 auto DeadlineGpu::call(const char* kind, std::string_view what, Function function)
     -> Result<std::invoke_result_t<Function&, Gpu&>> {
+  take_round(/*wait=*/true);
   RETURN_IF_ERROR(make_ready());
-  ++*under_way_;
   auto result = session_->worker.call(
-      [gpu = session_->gpu, under_way = under_way_, recorder = recorder_, kind,
-       function = std::move(function)]() mutable {
-        const auto begin = std::chrono::steady_clock::now();
-        auto value = function(*gpu);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        recorder->add(kind, took.count());
-        --*under_way;
-        return value;
-      },
+      counted([recorder = recorder_, kind, function = std::move(function)](Gpu& gpu) mutable {
+        return timed(*recorder, kind, [&] { return function(gpu); });
+      }),
       options_.deadline);
   if (!result) {
     note_hang();
     return deadline_passed(what, options_.deadline);
   }
+  note_answer();
+  return *std::move(result);
+}
+
+void DeadlineGpu::note_answer() {
   hung_since_.reset();
   pause_ = options_.first_pause;
-  return *std::move(result);
+}
+
+void DeadlineGpu::take_round(bool wait) {
+  if (!under_way_round_) return;
+  const bool idle = session_->worker.idle();
+  const std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - under_way_round_->since;
+  const Seconds left = std::max(Seconds(0), options_.deadline - Seconds(passed.count()));
+  if (!idle && !wait && left > Seconds(0)) return;
+  const RoundUnderWay round = *std::exchange(under_way_round_, std::nullopt);
+  if (auto result = session_->worker.wait(round.result, left)) {
+    note_answer();
+    done_round_ = *std::move(result);
+    return;
+  }
+  note_hang();
+  done_round_ = SensorRound{round.wish, deadline_passed("read the sensors", options_.deadline),
+                            std::vector<TimedPower>{}};
+}
+
+PolledRounds DeadlineGpu::poll(const SensorWish& wish) {
+  take_round(/*wait=*/false);
+  PolledRounds polled{!under_way_round_, std::exchange(done_round_, std::nullopt)};
+  if (!polled.started || wish.empty()) return polled;
+  if (const Result<void> ready = make_ready(); !ready) {
+    if (!polled.done) polled.done = SensorRound{wish, ready.error(), std::vector<TimedPower>{}};
+    return polled;
+  }
+  auto started = session_->worker.start(counted([recorder = recorder_, wish](Gpu& gpu) {
+    const auto read = [&] { return gpu.read(wish.sensors); };
+    const auto drain = [&] { return gpu.power_history(*wish.history_after); };
+    SensorRound round{wish, timed(*recorder, "read", read), std::vector<TimedPower>{}};
+    if (wish.history_after && round.sample)
+      round.history = timed(*recorder, "power_history", drain);
+    return round;
+  }));
+  under_way_round_ = {wish, std::move(started), std::chrono::steady_clock::now()};
+  return polled;
 }
 
 Result<Sample> DeadlineGpu::read(SensorSet wanted) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,6 +49,8 @@ class DeadlineGpu final : public Gpu {
 
   Result<Sample> read(SensorSet wanted) override;
   Result<std::vector<TimedPower>> power_history(Instant after) override;
+  // Never waits: a round is given by the first poll after it was done, or has timed out.
+  PolledRounds poll(const SensorWish& wish) override;
   Result<ActivityMetrics> activity() override;
   Result<std::vector<GpuProcess>> processes() override;
   ApplyOutcome apply(const Setting& setting) override;
@@ -67,14 +70,27 @@ class DeadlineGpu final : public Gpu {
     std::shared_ptr<Gpu> gpu;  // null until opened
   };
 
+  // A round of polling that was started and not yet taken.
+  struct RoundUnderWay {
+    SensorWish wish;
+    Worker::Started<SensorRound> result;
+    std::chrono::steady_clock::time_point since;
+  };
+
   DeadlineGpu(Opener opener, Clock& clock, Options options);
+  // A job for the worker; under way until it has returned, see settled().
+  template <class Function>
+  auto counted(Function function);
   template <class Function>
   auto call(const char* kind, std::string_view what, Function function)
       -> Result<std::invoke_result_t<Function&, Gpu&>>;
   Result<void> make_ready();
   Result<void> open_session();
   void abandon_session();
+  // Takes the round under way if it is done or has timed out; waits for that where `wait`.
+  void take_round(bool wait);
   void note_hang();
+  void note_answer();
   Error unhealthy() const;
 
   Opener opener_;
@@ -87,6 +103,8 @@ class DeadlineGpu final : public Gpu {
   Instant try_again_;
   Seconds pause_;
   int abandoned_ = 0;
+  std::optional<RoundUnderWay> under_way_round_;
+  std::optional<SensorRound> done_round_;  // not yet given
   std::shared_ptr<CallRecorder> recorder_ = std::make_shared<CallRecorder>();
   std::shared_ptr<std::atomic<int>> under_way_ = std::make_shared<std::atomic<int>>(0);
 };

@@ -98,6 +98,52 @@ TEST_F(DeadlineGpuTest, AHangingCallReturnsATimeoutAndLaterOnesFailAtOnce) {
   EXPECT_EQ(opened_, 1);
 }
 
+TEST_F(DeadlineGpuTest, PollNeverWaitsAndGivesARoundOnceItIsDone) {
+  const auto gpu = hanging(kPatient);
+
+  const PolledRounds first = gpu->poll({SensorSet::all(), Instant()});
+  const PolledRounds meanwhile = gpu->poll({SensorSet::all(), Instant()});
+  gate_->open();
+  PolledRounds later = gpu->poll({});
+  for (; !later.done; later = gpu->poll({})) std::this_thread::yield();
+
+  EXPECT_TRUE(first.started);
+  EXPECT_FALSE(first.done);
+  EXPECT_FALSE(meanwhile.started);
+  EXPECT_FALSE(meanwhile.done);
+  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980));
+  EXPECT_EQ(later.done->history->size(), 1U);
+  EXPECT_FALSE(gpu->poll({}).done) << "told once";
+}
+
+TEST_F(DeadlineGpuTest, ARoundThatHangsIsATimeout) {
+  const auto gpu = hanging(kImpatient);
+
+  (void)gpu->poll({SensorSet::all(), std::nullopt});
+  PolledRounds later = gpu->poll({});
+  for (; !later.done; later = gpu->poll({})) std::this_thread::yield();
+  const PolledRounds next = gpu->poll({SensorSet::all(), std::nullopt});
+
+  EXPECT_EQ(later.done->sample.error().code, ErrorCode::kTimeout);
+  EXPECT_FALSE(gpu->healthy());
+  EXPECT_EQ(next.done->sample.error().message, "GPU GPU-fake has not answered for 0 s");
+  EXPECT_EQ(opened_, 1);
+}
+
+TEST_F(DeadlineGpuTest, AnotherCallWaitsForARoundThatIsGivenAllTheSame) {
+  const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
+
+  (void)gpu->poll({SensorSet::all(), std::nullopt});
+  const bool applied = all_applied(gpu->apply({.sm_clock = Mhz(1410)})).ok();
+  const PolledRounds later = gpu->poll({});
+
+  EXPECT_TRUE(applied);
+  ASSERT_TRUE(later.done);
+  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980)) << "as it was when it was read";
+  EXPECT_TRUE(later.done->history->empty());
+  EXPECT_EQ(gpu->call_times().at("read").counts.size(), kCallBounds.size() + 1);
+}
+
 TEST_F(DeadlineGpuTest, AfterThePauseANewThreadOpensTheGpuAgain) {
   const auto gpu = hanging(kUsual);
   (void)gpu->read(SensorSet::all());

@@ -41,4 +41,16 @@ Result<void> all_applied(const ApplyOutcome& outcome) {
   return {};
 }
 
+PolledRounds Gpu::poll(const SensorWish& wish) {
+  if (wish.empty()) return {};
+  return {true, read_round(*this, wish)};
+}
+
+SensorRound read_round(Gpu& gpu, const SensorWish& wish) {
+  SensorRound round{wish, gpu.read(wish.sensors), std::vector<TimedPower>{}};
+  // A card that cannot be read is asked for nothing more.
+  if (wish.history_after && round.sample) round.history = gpu.power_history(*wish.history_after);
+  return round;
+}
+
 }  // namespace hypermile

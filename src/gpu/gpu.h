@@ -72,6 +72,7 @@ class SensorSet {
   constexpr SensorSet(Sensor sensor) : bits_(static_cast<unsigned>(sensor)) {}
   static constexpr SensorSet all() { return SensorSet((1U << 8) - 1); }
   constexpr bool has(Sensor sensor) const { return (bits_ & static_cast<unsigned>(sensor)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
   constexpr bool operator==(const SensorSet&) const = default;
   friend constexpr SensorSet operator|(SensorSet a, SensorSet b) {
     return SensorSet(a.bits_ | b.bits_);
@@ -132,6 +133,25 @@ struct TimedPower {
   Watts power;
 };
 
+// What a round of polling asks of a card; nothing at all only collects.
+struct SensorWish {
+  SensorSet sensors = {};
+  std::optional<Instant> history_after = {};  // the buffer of power samples, from there on
+  bool empty() const { return sensors.empty() && !history_after; }
+};
+
+// What came of it.
+struct SensorRound {
+  SensorWish wish;
+  Result<Sample> sample;
+  Result<std::vector<TimedPower>> history;  // empty where it was not asked for
+};
+
+struct PolledRounds {
+  bool started = true;              // false: an earlier round is still under way
+  std::optional<SensorRound> done;  // newly
+};
+
 // Shares are 0..1 of peak over the interval; what the card does not report is nullopt.
 struct ActivityMetrics {
   Instant from;
@@ -170,6 +190,11 @@ class Gpu {
   // The card's own buffer of power samples after `after`, oldest first; kUnsupported without one.
   virtual Result<std::vector<TimedPower>> power_history(Instant after) = 0;
 
+  // One round of polling, for loops that must not wait: starts what is wished for and gives what is
+  // done since the last call. Here both are the same; where calls are made on a thread of their own
+  // a round is given by the next poll.
+  virtual PolledRounds poll(const SensorWish& wish);
+
   // Activity since the previous call; the first call only starts the interval. kNotReady until then
   // and while the interval is too short to mean anything (100 ms on Hopper); kUnsupported without
   // GPM.
@@ -187,5 +212,8 @@ class Gpu {
   // How long the driver took over every call so far; empty where there is no driver.
   virtual CallTimes call_times() const { return {}; }
 };
+
+// The whole of a round now, with read() and power_history().
+SensorRound read_round(Gpu& gpu, const SensorWish& wish);
 
 }  // namespace hypermile

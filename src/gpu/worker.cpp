@@ -53,14 +53,18 @@ void Worker::serve(const std::shared_ptr<State>& state) {
 
 // Fifty times a second for every GPU. Whoever is woken finds the mutex free, and is the only one
 // that waits: the thread for a job, or the caller for its end.
-bool Worker::run(std::function<void()> job, Seconds deadline) {
-  std::unique_lock lock(state_->mutex);
-  assert(!state_->busy);
-  state_->job = std::move(job);
-  state_->busy = true;
-  lock.unlock();
+void Worker::hand_over(std::function<void()> job) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    assert(!state_->busy);
+    state_->job = std::move(job);
+    state_->busy = true;
+  }
   state_->changed.notify_one();
-  lock.lock();
+}
+
+bool Worker::wait_until_idle(Seconds deadline) {
+  std::unique_lock lock(state_->mutex);
   return state_->changed.wait_for(lock, std::chrono::duration<double>(deadline.value()),
                                   [this] { return !state_->busy; });
 }

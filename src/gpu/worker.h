@@ -38,17 +38,32 @@ class Worker {
 
   bool idle() const;
 
-  // Runs `function` on the thread and returns its result; nullopt when it has not returned after
-  // `deadline` of real time, in which case it goes on and its result is dropped. Only when idle().
+  // What a call that was started will give; empty until it has returned.
+  template <class Value>
+  using Started = std::shared_ptr<std::optional<Value>>;
+
+  // Starts `function` on the thread. Only when idle().
   template <class Function, class Value = std::invoke_result_t<Function&>>
-  std::optional<Value> call(Function function, Seconds deadline) {
+  Started<Value> start(Function function) {
     const auto slot = std::make_shared<std::optional<Value>>();
     late_result_.reset();
-    const bool returned = run(
-        [slot, function = std::move(function)]() mutable { slot->emplace(function()); }, deadline);
-    if (returned) return std::move(*slot);
-    late_result_ = slot;
+    hand_over([slot, function = std::move(function)]() mutable { slot->emplace(function()); });
+    return slot;
+  }
+
+  // The result of what was started last; nullopt when it has not returned after `deadline` of real
+  // time from now, in which case it goes on and its result is dropped.
+  template <class Value>
+  std::optional<Value> wait(const Started<Value>& started, Seconds deadline) {
+    if (wait_until_idle(deadline)) return std::move(*started);
+    late_result_ = started;
     return std::nullopt;
+  }
+
+  // Both.
+  template <class Function>
+  auto call(Function function, Seconds deadline) {
+    return wait(start(std::move(function)), deadline);
   }
 
  private:
@@ -60,7 +75,8 @@ class Worker {
     bool stop = false;
   };
   static void serve(const std::shared_ptr<State>& state);
-  bool run(std::function<void()> job, Seconds deadline);
+  void hand_over(std::function<void()> job);
+  bool wait_until_idle(Seconds deadline);
 
   std::shared_ptr<State> state_;
   std::shared_ptr<void> late_result_;  // of the call that was given up

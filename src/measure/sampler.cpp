@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/sampler.h"
 
+#include <algorithm>
+
 namespace hypermile {
 namespace {
 
 // A counter whose rhythm does not show after so long has none, and is read as the plan says.
 constexpr std::uint64_t kLearningReads = 150;
+// Periods of the plan that a read may be put off for one that is wanted.
+constexpr double kPatience = 1.5;
 
 }  // namespace
 
@@ -17,19 +21,81 @@ bool Sampler::counter_due(Instant now) const {
   const bool learning = !counter_.known() && counter_reads_ < kLearningReads;
   if (learning || !counter_read_) return true;
   if (!counter_.good_time(now)) return false;
-  return counter_wanted_ || now - *counter_read_ >= options_.counter_period - options_.period / 2;
+  if (counter_wanted_ && now >= *counter_wanted_) return true;
+  // A read that is wanted soon makes up for the one that is planned now.
+  const Seconds patience =
+      counter_wanted_ && *counter_wanted_ - *counter_read_ < kPatience * options_.counter_period
+          ? kPatience * options_.counter_period
+          : options_.counter_period;
+  return now - *counter_read_ >= patience - options_.period / 2;
+}
+
+SensorWish Sampler::plan(Instant now) const {
+  SensorWish wish{options_.cheap, std::nullopt};
+  const bool count = counter_due(now);
+  if (count) wish.sensors = wish.sensors | Sensor::kEnergy;
+  if (!has_history_ || options_.drain_period <= Seconds(0)) return wish;
+  // With the counter, so that power is known as far as energy is.
+  const bool planned = count && counter_.known();
+  if (planned || !drained_ || now - *drained_ >= options_.drain_period) {
+    wish.history_after = newest_history_;
+  }
+  return wish;
+}
+
+void Sampler::note_started(const SensorWish& wish, Instant now) {
+  if (wish.sensors.has(Sensor::kEnergy)) {
+    counter_read_ = now;
+    if (counter_wanted_ && now >= *counter_wanted_) counter_wanted_.reset();
+  }
+  if (wish.history_after) drained_ = now;
+  // Polls keep their rhythm; one that comes late does not bring a burst after it.
+  due_ = due_ + options_.period;
+  if (due_ <= now) due_ = now + options_.period;
+}
+
+void Sampler::want_counter_at(Instant time) {
+  counter_wanted_ = counter_wanted_ ? std::min(*counter_wanted_, time) : time;
 }
 
 Result<SamplerReading> Sampler::poll() {
   const Instant now = clock_.now();
-  const bool count = counter_due(now);
+  const SensorWish wish = plan(now);
+  note_started(wish, now);
+  return take(read_round(gpu_, wish));
+}
+
+Result<std::optional<SamplerReading>> Sampler::poll_ahead() {
+  const Instant now = clock_.now();
+  const SensorWish wish = plan(now);
+  PolledRounds rounds = gpu_.poll(wish);
+  note_started(rounds.started ? wish : SensorWish(), now);
+  if (!rounds.done) return std::optional<SamplerReading>();
+  ASSIGN_OR_RETURN(SamplerReading reading, take(*std::move(rounds.done)));
+  return std::optional(std::move(reading));
+}
+
+std::vector<SamplerReading> Sampler::poll_last() {
+  SensorWish wish{options_.cheap, std::nullopt};
+  if (has_counter_) wish.sensors = wish.sensors | Sensor::kEnergy;
+  if (has_history_ && options_.drain_period > Seconds(0)) wish.history_after = newest_history_;
+  SensorRound last = read_round(gpu_, wish);
+  // By now what was started before is done; it comes first.
+  PolledRounds before = gpu_.poll({});
+  std::vector<SamplerReading> readings;
+  if (before.done) {
+    if (auto reading = take(*std::move(before.done))) readings.push_back(*std::move(reading));
+  }
+  if (auto reading = take(std::move(last))) readings.push_back(*std::move(reading));
+  return readings;
+}
+
+Result<SamplerReading> Sampler::take(SensorRound round) {
+  if (!round.sample) return round.sample.error();
   SamplerReading reading;
-  ASSIGN_OR_RETURN(reading.sample,
-                   gpu_.read(count ? options_.cheap | Sensor::kEnergy : options_.cheap));
-  if (count) {
+  reading.sample = *std::move(round.sample);
+  if (round.wish.sensors.has(Sensor::kEnergy)) {
     ++counter_reads_;
-    counter_read_ = now;
-    counter_wanted_ = false;
     if (reading.sample.energy) {
       reading.step = counter_.add(reading.sample.time, *reading.sample.energy);
     } else if (counter_reads_ == 1) {
@@ -37,27 +103,18 @@ Result<SamplerReading> Sampler::poll() {
     }
   }
   reading.counter_stands_still = counter_.stands_still();
-  RETURN_IF_ERROR(drain(now, reading));
-  // Polls keep their rhythm; one that comes late does not bring a burst after it.
-  due_ = due_ + options_.period;
-  if (due_ <= now) due_ = now + options_.period;
-  return reading;
-}
-
-Result<void> Sampler::drain(Instant now, SamplerReading& reading) {
-  if (!has_history_ || options_.drain_period <= Seconds(0)) return {};
-  if (drained_ && now - *drained_ < options_.drain_period) return {};
-  drained_ = now;
-  Result<std::vector<TimedPower>> history = gpu_.power_history(newest_history_);
-  if (history.ok()) {
-    reading.history = std::move(*history);
+  if (round.history) {
+    reading.history = *std::move(round.history);
+    // Another round may have been started before this one was told.
+    std::erase_if(reading.history,
+                  [this](const TimedPower& power) { return power.time <= newest_history_; });
     if (!reading.history.empty()) newest_history_ = reading.history.back().time;
-    return {};
+    return reading;
   }
-  if (history.error().code == ErrorCode::kNotReady) return {};
-  if (history.error().code != ErrorCode::kUnsupported) return history.error();
+  if (round.history.error().code == ErrorCode::kNotReady) return reading;
+  if (round.history.error().code != ErrorCode::kUnsupported) return round.history.error();
   has_history_ = false;
-  return {};
+  return reading;
 }
 
 }  // namespace hypermile

@@ -37,32 +37,26 @@ Instant GpuWatch::due() const {
 std::optional<SamplerReading> GpuWatch::poll(Instant now) {
   take_opened();
   if (!sampler_ || now < sampler_->due() || (try_again_ && now < *try_again_)) return std::nullopt;
-  return read(now);
-}
-
-std::optional<SamplerReading> GpuWatch::poll_last(Instant now) {
-  if (!sampler_ || try_again_) return std::nullopt;
-  sampler_->want_counter();
-  sampler_->want_history();
-  std::optional<SamplerReading> reading = read(now);
-  // The plan may put off a read of the counter; what the whole run used ends with one now.
-  if (const Result<Sample> sample = gpu_->read(Sensor::kEnergy); sample && sample->energy) {
-    last_energy_ = sample->energy;
-    if (!first_energy_) first_energy_ = sample->energy;
-  }
-  return reading;
-}
-
-std::optional<SamplerReading> GpuWatch::read(Instant now) {
-  Result<SamplerReading> reading = sampler_->poll();
+  Result<std::optional<SamplerReading>> reading = sampler_->poll_ahead();
   if (!reading) {
     problem_ = reading.error();
     try_again_ = now + kPause;
     return std::nullopt;
   }
   try_again_.reset();
-  remember(*reading, now);
-  return std::move(reading).value();
+  if (*reading) remember(**reading, now);
+  return *std::move(reading);
+}
+
+std::vector<SamplerReading> GpuWatch::poll_last(Instant now) {
+  if (!sampler_ || try_again_) return {};
+  std::vector<SamplerReading> readings = sampler_->poll_last();
+  for (const SamplerReading& reading : readings) remember(reading, now);
+  return readings;
+}
+
+void GpuWatch::want_counter_at(Instant time) {
+  if (sampler_) sampler_->want_counter_at(time);
 }
 
 void GpuWatch::remember(const SamplerReading& reading, Instant now) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "gpu/gpu.h"
@@ -33,10 +34,13 @@ class GpuWatch {
   // `clock` must outlive it.
   GpuWatch(DeviceName name, const OpenGpu& open, Clock& clock, const SamplerOptions& options);
 
-  // What was read now, if anything was due.
+  // Reads what is due, without waiting for it: gives what was read by now, if anything.
   std::optional<SamplerReading> poll(Instant now);
-  // The same with everything that a last reading can tell, due or not.
-  std::optional<SamplerReading> poll_last(Instant now);
+  // All that is left to be told at the end, due or not.
+  std::vector<SamplerReading> poll_last(Instant now);
+  // A Window begins or ends then, as far as can be told: its energy is known best if the counter is
+  // read. Nothing before the GPU is opened.
+  void want_counter_at(Instant time);
   Instant due() const;
 
   const DeviceName& name() const { return name_; }
@@ -56,7 +60,6 @@ class GpuWatch {
 
  private:
   void take_opened();
-  std::optional<SamplerReading> read(Instant now);
   void remember(const SamplerReading& reading, Instant now);
 
   DeviceName name_;

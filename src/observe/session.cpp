@@ -10,6 +10,7 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kLookForStrangers = Seconds(2);
+constexpr Seconds kFollow = milliseconds(100);  // what is new of the job's processes
 constexpr Seconds kShow = Seconds(1);
 constexpr Seconds kLogSample = Seconds(1);
 constexpr Seconds kLogCalls = Seconds(10);
@@ -67,7 +68,10 @@ void Session::run(const std::stop_token& ended) {
 Instant Session::step() {
   const Instant now = parts_.clock.now();
   progress_.step(now);
-  follow_processes();
+  if (!followed_ || now - *followed_ >= kFollow) {
+    followed_ = now;
+    follow_processes();
+  }
   poll_gpus(now);
   look_for_strangers(now);
   if (parts_.each_second && (!shown_ || now - *shown_ >= kShow)) {
@@ -83,7 +87,7 @@ Instant Session::step() {
 void Session::finish() {
   const Instant now = parts_.clock.now();
   for (const auto& [name, gpu] : gpus_) {
-    if (const auto reading = gpu->poll_last(now)) pass_on(*gpu, *reading);
+    for (const SamplerReading& reading : gpu->poll_last(now)) pass_on(*gpu, reading);
     if (gpu->opened()) tell_calls(*gpu);
   }
   progress_.finish(now);
@@ -156,7 +160,7 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
   if (logged == logged_.end() || sample.time - logged->second >= kLogSample) {
     logged_[&gpu] = sample.time;
     Sample told = sample;
-    // The counter is read less often than the rest: its newest value, at most a second old.
+    // The counter is read less often than the rest: its newest value since then.
     if (const auto newest = energy_.find(&gpu); newest != energy_.end())
       told.energy = newest->second;
     energy_.erase(&gpu);

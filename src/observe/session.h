@@ -123,7 +123,7 @@ class Session final : private ProgressSink, private FollowerDesk {
   std::map<const GpuWatch*, Joules> energy_;  // read since the last logged sample
   std::map<const GpuWatch*, Throttling> throttled_;
   std::set<std::string> complained_;
-  std::optional<Instant> strangers_looked_, shown_;
+  std::optional<Instant> followed_, strangers_looked_, shown_;
 };
 
 }  // namespace hypermile

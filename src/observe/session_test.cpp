@@ -34,6 +34,47 @@ TEST_F(SessionTest, TellsWhatAnIterationTakesAndCosts) {
   EXPECT_TRUE(warnings_.empty());
 }
 
+// Notes when its energy counter was read.
+class CounterNotingGpu final : public FakeGpu {
+ public:
+  CounterNotingGpu(const Clock& clock, std::vector<Instant>& reads)
+      : FakeGpu(clock), now_(clock), reads_(reads) {}
+  Result<Sample> read(SensorSet wanted) override {
+    if (wanted.has(Sensor::kEnergy)) reads_.push_back(now_.now());
+    return FakeGpu::read(wanted);
+  }
+
+ private:
+  const Clock& now_;
+  std::vector<Instant>& reads_;
+};
+
+TEST_F(SessionTest, ReadsTheEnergyCounterWhereAWindowEndsAndRarelyElse) {
+  std::vector<Instant> reads;
+  open_gpu_ = [&]() -> OpenedFake {
+    return std::shared_ptr<Gpu>(new CounterNotingGpu(clock_, reads));
+  };
+  RingJob job(at(0.1));
+  const std::vector<Iteration> cycle = {iteration_of("train_", 40, milliseconds(12))};
+
+  run_until(40, [&](Instant now) { job.train_until(now, cycle); });
+  const auto late = std::ranges::count_if(reads, [&](Instant time) { return time > at(10); });
+  finish();
+
+  int windows = 0;
+  for (const Event& event : events("window")) {
+    const Window& window = std::get<WindowEvent>(event.body).window;
+    const Instant end = window.begin + window.duration;
+    if (window.begin < at(10) || end > at(38)) continue;
+    ++windows;
+    EXPECT_TRUE(std::ranges::any_of(reads, [&](Instant time) {
+      return time > end && time - end < Seconds(0.4);
+    })) << (end - begin_).value();
+  }
+  EXPECT_GE(windows, 12);
+  EXPECT_LE(late, 17);
+}
+
 TEST_F(SessionTest, CountsOptimizerStepsOverMicroBatches) {
   RingJob job(at(0.1));
   std::vector<Iteration> cycle(8, iteration_of("micro_", 30, milliseconds(10)));

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/window_maker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hypermile {
 namespace {
 
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(1.5);
+constexpr Seconds kBefore = Seconds(2.5);
+// A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
+constexpr Seconds kStepBehind = milliseconds(150);
 
 }  // namespace
 
-WindowMaker::WindowMaker(const GpuWatch* gpu, const WindowPlan& plan, Done done)
+WindowMaker::WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done)
     : gpu_(gpu), plan_(plan), done_(std::move(done)) {}
 
 void WindowMaker::set_setting(const Setting& setting) {
@@ -57,6 +60,7 @@ bool WindowMaker::full() const {
 }
 
 void WindowMaker::cut() {
+  usual_span_ = builder_->span();
   close();
   begin(*last_);
 }
@@ -74,6 +78,16 @@ void WindowMaker::begin(const Boundary& boundary) {
   for (const SamplerReading& reading : gpu_->recent()) {
     if (reading.sample.time >= boundary.time - kBefore) builder_->add(reading);
   }
+  want_counter_at_an_end(boundary.time);
+}
+
+// Boundaries are told of seconds late, when it may be over what begins there. One Window is about
+// as long as another: the counter is read where the one ends that the job is in now.
+void WindowMaker::want_counter_at_an_end(Instant begin) {
+  const Seconds each = std::max(plan_.length, usual_span_);
+  Instant read = begin + each + kStepBehind;
+  while (read < gpu_->clock().now()) read = read + each;
+  gpu_->want_counter_at(read);
 }
 
 void WindowMaker::add(const SamplerReading& reading) {

@@ -27,7 +27,7 @@ class WindowMaker {
   using Done = std::function<void(const Window&)>;
 
   // `gpu` is null where none could be opened: then only time is measured. It must outlive this.
-  WindowMaker(const GpuWatch* gpu, const WindowPlan& plan, Done done);
+  WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done);
 
   // What the GPU was told; ends the Window that is being made. The default unless said otherwise.
   void set_setting(const Setting& setting);
@@ -42,13 +42,14 @@ class WindowMaker {
 
  private:
   void begin(const Boundary& boundary);
+  void want_counter_at_an_end(Instant begin);
   // A larger iteration ended at the last Boundary.
   void add_outer(const Boundary& outer);
   bool full() const;
   // Ends the Window at the last Boundary, and begins another there.
   void cut();
 
-  const GpuWatch* gpu_;
+  GpuWatch* gpu_;
   WindowPlan plan_;
   Done done_;
   Setting setting_;
@@ -59,6 +60,7 @@ class WindowMaker {
   std::optional<Boundary> last_;        // of level 0
   std::optional<Boundary> last_outer_;  // of level 1, in the present stretch
   Seconds outer_takes_;                 // 0: not known
+  Seconds usual_span_;                  // of the last whole Window
   bool begun_on_gpu_ = false;
 };
 

@@ -11,7 +11,8 @@
 namespace hypermile {
 namespace {
 
-constexpr unsigned kMostSamples = 1U << 16;
+constexpr std::size_t kUsualSamples = 256;  // an H200 holds 119
+constexpr std::size_t kMostSamples = std::size_t{1} << 16;
 // A wall clock that was set differs by more than this; what two readings of it differ by does not.
 constexpr std::int64_t kWallClockStepUs = 5000;
 
@@ -35,25 +36,24 @@ void NvmlPowerHistory::follow_wall_clock() {
   if (std::abs(now - unix_minus_clock_us_) > kWallClockStepUs) unix_minus_clock_us_ = now;
 }
 
-Result<std::vector<nvml::PowerSample>> NvmlPowerHistory::drain(unsigned long long after_us,
-                                                               nvml::ValueType& type) const {
+// A call costs the driver half a millisecond, so that nobody is asked first how many there are.
+Result<std::span<const nvml::PowerSample>> NvmlPowerHistory::drain(unsigned long long after_us,
+                                                                   nvml::ValueType& type) {
   unsigned count = 0;
-  nvml::Return code = nvml::call(nvml_.samples, device_, nvml::kTotalPowerSamples, after_us, &type,
-                                 &count, static_cast<nvml::PowerSample*>(nullptr));
-  if (code == nvml::kSuccess && count == 0) return std::vector<nvml::PowerSample>{};
-  if (code == nvml::kSuccess) code = nvml::kInsufficientSize;
-
-  std::vector<nvml::PowerSample> samples;
+  nvml::Return code = nvml::kInsufficientSize;
   for (int attempt = 0; attempt < 4 && code == nvml::kInsufficientSize; ++attempt) {
-    count = std::clamp(count + count / 2, 128U, kMostSamples);
-    samples.assign(count, nvml::PowerSample{});
+    // What the driver says it needs may be more a moment later.
+    const std::size_t needed = std::max<std::size_t>(count, buffer_.size());
+    const std::size_t room = attempt == 0 ? needed : needed + needed / 2;
+    buffer_.resize(std::clamp(room, kUsualSamples, kMostSamples));
+    count = static_cast<unsigned>(buffer_.size());
     code = nvml::call(nvml_.samples, device_, nvml::kTotalPowerSamples, after_us, &type, &count,
-                      samples.data());
+                      buffer_.data());
   }
-  if (code == nvml::kNotFound || code == nvml::kNoData) return std::vector<nvml::PowerSample>{};
+  if (code == nvml::kNotFound || code == nvml::kNoData) return std::span<const nvml::PowerSample>();
   if (code != nvml::kSuccess) return nvml_error(code, "read the card's power samples");
-  samples.resize(std::min<std::size_t>(count, samples.size()));
-  return samples;
+  return std::span<const nvml::PowerSample>(buffer_).first(
+      std::min<std::size_t>(count, buffer_.size()));
 }
 
 Result<std::vector<TimedPower>> NvmlPowerHistory::since(Instant after) {

@@ -4,6 +4,7 @@
 // that NVML stamps them with onto our Clock's axis.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,14 +24,15 @@ class NvmlPowerHistory {
 
  private:
   void follow_wall_clock();
-  Result<std::vector<nvml::PowerSample>> drain(unsigned long long after_us,
-                                               nvml::ValueType& type) const;
+  Result<std::span<const nvml::PowerSample>> drain(unsigned long long after_us,
+                                                   nvml::ValueType& type);
 
   const nvml::Functions& nvml_;
   nvml::Device device_;
   Clock& clock_;
   Watts ceiling_;
   std::int64_t unix_minus_clock_us_;
+  std::vector<nvml::PowerSample> buffer_;
 };
 
 }  // namespace hypermile

@@ -35,17 +35,19 @@ Result<Sample> NvmlSensors::read(SensorSet wanted) {
 }
 
 nvml::Return NvmlSensors::read_power(SensorSet wanted, Sample& sample) {
+  // Only what is wanted: each field is a question to the card of its own.
   nvml::FieldValue fields[2] = {};
-  fields[0].field_id = nvml::kFieldPowerInstant;
-  fields[1].field_id = nvml::kFieldPowerAverage;
-  const nvml::Return code = nvml::call(nvml_.field_values, device_, 2, fields);
+  int count = 0;
+  if (wanted.has(Sensor::kPowerInstant)) fields[count++].field_id = nvml::kFieldPowerInstant;
+  if (wanted.has(Sensor::kPowerAverage)) fields[count++].field_id = nvml::kFieldPowerAverage;
+  const nvml::Return code = nvml::call(nvml_.field_values, device_, count, fields);
   if (out_of_reach(code)) return code;
-  const auto field = [&](int i) -> std::optional<Watts> {
-    if (code != nvml::kSuccess || fields[i].status != nvml::kSuccess) return std::nullopt;
-    return power_of(number_of(fields[i].type, fields[i].value), ceiling_);
-  };
-  if (wanted.has(Sensor::kPowerInstant)) sample.power_instant = field(0);
-  if (wanted.has(Sensor::kPowerAverage)) sample.power_average = field(1);
+  for (int i = 0; code == nvml::kSuccess && i < count; ++i) {
+    if (fields[i].status != nvml::kSuccess) continue;
+    const bool instant = fields[i].field_id == nvml::kFieldPowerInstant;
+    (instant ? sample.power_instant : sample.power_average) =
+        power_of(number_of(fields[i].type, fields[i].value), ceiling_);
+  }
   const bool missing = (wanted.has(Sensor::kPowerInstant) && !sample.power_instant) ||
                        (wanted.has(Sensor::kPowerAverage) && !sample.power_average);
   if (!missing) return nvml::kSuccess;
