@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "control/control_loop.h"
-#include "measure/window_refusal.h"
 
 namespace hypermile {
 namespace {
@@ -29,15 +28,15 @@ void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const 
   if (spoiled_) {
     phase.count(joint);
     // Resumed with the first good Window; that one is of the default, and nobody asked for it.
-    if (!joint.usable() && !joint.held_back) return;
+    if (!joint.usable() && !joint.held_back()) return;
     spoiled_ = false;
     phase.retakes = 0;
     return;
   }
   // That a Setting is plainly too slow is known however short the Window was; of heat the policy
   // makes what can be made of it.
-  const bool told =
-      joint.usable() || joint.aborted || joint.held_back || setting_is_to_blame(joint.unusable);
+  const bool told = joint.usable() || joint.aborted || joint.held_back() ||
+                    joint.refusal == Refusal::kClockNotReached;
   if (!told && ++phase.retakes < kRetakes) return;  // the same Step again
   if (!told && !phase.spoiled) {
     phase.spoiled = spoiled_ = true;

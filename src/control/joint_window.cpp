@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/window_refusal.h"
+
 namespace hypermile {
 namespace {
 
@@ -67,16 +69,24 @@ const RankWindow& slowest_of(std::span<const RankWindow> ranks) {
   });
 }
 
-std::string not_usable(std::span<const RankWindow> ranks) {
-  if (ranks.empty()) return "no rank was measured";
+// Of several reasons heat is told last: the figures of the other ranks are then true.
+Objection not_usable(std::span<const RankWindow> ranks) {
+  if (ranks.empty()) return {"no rank was measured"};
+  Objection heat;
   for (const RankWindow& rank : ranks) {
-    if (!rank.window.unusable.empty()) {
-      return ranks.size() == 1 ? rank.window.unusable
-                               : fmt::format("{}: {}", rank.gpu.text(), rank.window.unusable);
+    const Window& window = rank.window;
+    if (window.unusable.empty()) {
+      if (!window.time_per_iteration) return {"a rank's time per iteration is not known"};
+      continue;
     }
-    if (!rank.window.time_per_iteration) return "a rank's time per iteration is not known";
+    Objection against = {ranks.size() == 1
+                             ? window.unusable
+                             : fmt::format("{}: {}", rank.gpu.text(), window.unusable),
+                         window.refusal};
+    if (!window.held_back()) return against;
+    if (heat.text.empty()) heat = std::move(against);
   }
-  return "";
+  return heat;
 }
 
 std::string not_together(std::span<const RankWindow> ranks) {
@@ -130,7 +140,9 @@ void add_energy(Window& joint, std::span<const RankWindow> ranks) {
 Window join_windows(const Setting& setting, std::span<const RankWindow> ranks) {
   Window joint;
   joint.setting = setting;
-  joint.unusable = not_usable(ranks);
+  Objection against = not_usable(ranks);
+  joint.unusable = std::move(against.text);
+  joint.refusal = against.kind;
   if (ranks.empty()) return joint;
   const Window& pace = slowest_of(ranks).window;
   joint.begin = pace.begin;
@@ -140,7 +152,6 @@ Window join_windows(const Setting& setting, std::span<const RankWindow> ranks) {
   joint.pattern = ranks.front().window.pattern;
   joint.time_per_iteration = pace.time_per_iteration;
   joint.gpu_timed = true;
-  joint.held_back = !joint.unusable.empty();
   bool errors_known = true;
   for (const RankWindow& rank : ranks) {
     const Window& window = rank.window;
@@ -148,7 +159,6 @@ Window join_windows(const Setting& setting, std::span<const RankWindow> ranks) {
     keep_lower(joint.memory_clock, window.memory_clock);
     joint.throttled_share = std::max(joint.throttled_share, window.throttled_share);
     joint.aborted = joint.aborted || window.aborted;
-    joint.held_back = joint.held_back && (window.usable() || window.held_back);
     joint.gpu_timed = joint.gpu_timed && window.gpu_timed;
     errors_known = errors_known && window.time_error;
     joint.time_error = std::max(joint.time_error.value_or(0), window.time_error.value_or(0));

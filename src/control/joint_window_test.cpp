@@ -98,6 +98,22 @@ TEST(JointWindow, IsUnusableWhereARankIsAndNamesIt) {
   EXPECT_EQ(joint.unusable, "b: throttled by heat");
 }
 
+TEST(JointWindow, IsHeldBackWhereNothingButHeatSpeaksAgainstIt) {
+  RankWindow hot = rank("a", 0.1, 300);
+  hot.window.unusable = "throttled";
+  hot.window.refusal = Refusal::kHeldBack;
+  RankWindow fast = rank("b", 0.1, 300);
+  fast.window.unusable = "SM clock not reached";
+  fast.window.refusal = Refusal::kClockNotReached;
+
+  const RankWindow heat_alone[] = {hot, rank("b", 0.1, 300)};
+  const RankWindow both[] = {hot, fast};
+
+  EXPECT_TRUE(join_windows(kSetting, heat_alone).held_back());
+  EXPECT_EQ(join_windows(kSetting, both).refusal, Refusal::kClockNotReached);
+  EXPECT_EQ(join_windows(kSetting, both).unusable, "b: SM clock not reached");
+}
+
 TEST(JointWindow, RanksThatDoNotKeepPaceAreNotOneJob) {
   const RankWindow ranks[] = {rank("a", 0.100, 300), rank("b", 0.104, 300)};
 

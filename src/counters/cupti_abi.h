@@ -3,7 +3,8 @@
 // The parts of CUPTI's binary interface that reading performance counters needs (PM sampling and
 // the profiler's host side, CUPTI 12.6 and newer), written down so that no vendor header is needed
 // to build. Layouts are NVIDIA's, names are ours. Every call takes one structure that begins with
-// its own size; a field added by a later version stands behind and is not read.
+// its own size; a field added by a later version stands behind and is not read. tests/abi compares
+// all of it with the vendor's headers.
 #pragma once
 
 #include <cstddef>

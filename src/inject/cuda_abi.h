@@ -2,8 +2,8 @@
 //
 // The parts of the binary interfaces of the CUDA driver and of CUPTI that the injected library
 // uses, written down so that no vendor header is needed to build. Numbers and layouts are NVIDIA's
-// and have not changed from CUDA 11 to 13; names are ours. abi_test compares all of it with the
-// real headers where there are some.
+// and have not changed from CUDA 11 to 13; names are ours. tests/abi compares them with the
+// vendor's headers.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of NVTX's binary interface that a tool needs to hear of ranges, written down so that no
-// vendor header is needed. abi_test compares it with the real headers where there are some.
+// vendor header is needed. tests/abi compares it with the vendor's headers.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,4 @@ namespace hypermile {
 // none within the limit was found.
 std::optional<Plan> refine(const PlanProblem& problem, const Assignment& assignment);
 
-// For free switching: from a plan within the limit towards a cheaper one beyond it, step by step,
-// the best trade first.
-Plan fill_up(const PlanProblem& problem, const Plan& within, const Assignment& beyond);
-
 }  // namespace hypermile

@@ -5,6 +5,7 @@
 
 #include "layers/lagrange_dp.h"
 #include "layers/plan_prune.h"
+#include "layers/plan_fill.h"
 #include "layers/plan_refine.h"
 
 namespace hypermile {

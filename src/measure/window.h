@@ -18,6 +18,18 @@ namespace hypermile {
 
 class Features;
 
+// What kind of reason makes a Window unusable, as far as somebody acts on it.
+enum class Refusal {
+  kOther,  // of the moment: taken again it may be good
+  // Heat or the hardware held the clock down, and nothing else is wrong with it: the figures are
+  // true, but the Setting is faster than that when the card is cool.
+  kHeldBack,
+  kClockNotReached,  // what the Setting does on this card: taken again it would be no better
+  kIdle,             // the GPU waited for the job: its own pace, whatever the clock
+  kPaused,           // the job's own pace, but not that of its iterations
+  kNoPower,
+};
+
 struct Window {
   Setting setting;  // what was asked for; empty is the driver's default
   Instant begin;
@@ -46,15 +58,14 @@ struct Window {
   // Energy counter against integrated power, as counter / integral - 1, where both are known.
   std::optional<double> energy_disagreement;
   bool gpu_timed = false;  // time per iteration is the GPU's own, not the host's
-  // Heat or the hardware held the clock down, and nothing else is wrong with it: the figures are
-  // true, but the Setting is faster than that when the card is cool. Always unusable.
-  bool held_back = false;
   // What the job asks of the GPU (features.h): on a baseline for which it was collected, else null.
   std::shared_ptr<const Features> features;
 
   // Why it must not be used for a decision; empty when it may be.
   std::string unusable;
+  Refusal refusal = Refusal::kOther;  // of what kind that is; not in the event log
   bool usable() const { return unusable.empty() && time_per_iteration && power; }
+  bool held_back() const { return refusal == Refusal::kHeldBack; }
 };
 
 }  // namespace hypermile

@@ -143,12 +143,14 @@ Window WindowBuilder::close() const {
   window.iterations = iterations();
   window.duration = span();
   window.unusable = refusal_;
-  const auto object = [&](std::string reason) {
-    if (window.unusable.empty()) window.unusable = std::move(reason);
+  const auto object = [&](Objection against) {
+    if (!window.unusable.empty()) return;
+    window.unusable = std::move(against.text);
+    window.refusal = against.kind;
   };
   if (boundaries_.size() < 2 || !(window.duration > Seconds(0))) {
     if (!boundaries_.empty()) window.begin = boundaries_.front().time;
-    object("the job made no iteration");
+    object({"the job made no iteration"});
     return window;
   }
   window.begin = boundaries_.front().time;
@@ -166,28 +168,25 @@ Window WindowBuilder::close() const {
   widen(window.energy_error, sensors.sm_clock_error);
   object(sensors_object(terms_.setting, sensors));
   if (!terms_.pauses_belong) object(pauses());
-  if (counter_stands_still_) object("the energy counter stands still");
-  if (!window.time_per_iteration) object("the Boundaries do not move on in time");
-  if (!window.power) object("power is not known");
-  if (window.unusable.empty()) {
-    window.unusable = held_back(sensors);
-    window.held_back = !window.unusable.empty();
-  }
+  if (counter_stands_still_) object({"the energy counter stands still"});
+  if (!window.time_per_iteration) object({"the Boundaries do not move on in time"});
+  if (!window.power) object({"power is not known", Refusal::kNoPower});
+  object(heat_objects(sensors));
   return window;
 }
 
-std::string WindowBuilder::too_short(const Window& window) const {
+Objection WindowBuilder::too_short(const Window& window) const {
   const bool launches_alone = !window.gpu_timed && boundaries_.front().launch > 0;
   const bool few = launches_alone && boundaries_.size() < kFewestHostTimes;
   if (!few && window.iterations >= terms_.fewest_iterations && window.duration >= terms_.shortest) {
     return {};
   }
-  return fmt::format("too short: {:.0f} iterations in {:.2f} s{}{}", window.iterations,
-                     window.duration.value(), few ? " on the host's clock alone" : "",
-                     ended_ ? " before the phase changed" : "");
+  return {fmt::format("too short: {:.0f} iterations in {:.2f} s{}{}", window.iterations,
+                      window.duration.value(), few ? " on the host's clock alone" : "",
+                      ended_ ? " before the phase changed" : "")};
 }
 
-std::string WindowBuilder::pauses() const {
+Objection WindowBuilder::pauses() const {
   std::vector<double> intervals;
   for (std::size_t i = 1; i < boundaries_.size(); ++i) {
     intervals.push_back((boundaries_[i].time - boundaries_[i - 1].time).value());

@@ -88,8 +88,8 @@ class WindowBuilder {
   void measure_time(std::span<const Crossing> crossings, Window& window) const;
   void measure_energy(std::span<const Crossing> crossings, Window& window) const;
   EnergyCurve energy_curve() const;
-  std::string too_short(const Window& window) const;
-  std::string pauses() const;
+  Objection too_short(const Window& window) const;
+  Objection pauses() const;
   WindowSensors sensors_within(Instant from, Instant to) const;
 
   WindowTerms terms_;

@@ -193,20 +193,21 @@ TEST(WindowBuilder, RefusesThrottlingByHeatButNotAPowerCap) {
   };
   EXPECT_EQ(story.refusal(),
             "throttled: heat or hardware held the clock down for 100 % of the time");
-  EXPECT_TRUE(story.build().close().held_back);
+  EXPECT_TRUE(story.build().close().held_back());
 
   story.change_reading = [](SamplerReading& reading) {
     reading.sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
   };
   EXPECT_EQ(story.refusal(), "");
   EXPECT_EQ(story.build().close().throttled_share, 1);
-  EXPECT_FALSE(story.build().close().held_back);
+  EXPECT_FALSE(story.build().close().held_back());
 }
 
 TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
   Story above;
   above.terms.setting.sm_clock = Mhz(1200);
   EXPECT_EQ(above.refusal(), "SM clock not reached: asked for 1200 MHz, saw 1410");
+  EXPECT_EQ(above.build().close().refusal, Refusal::kClockNotReached);
 
   Story below;
   below.terms.setting.sm_clock = Mhz(1600);

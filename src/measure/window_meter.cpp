@@ -33,11 +33,13 @@ Window WindowMeter::close(Instant end, double iteration) const {
     window.energy = power->power * window.duration;
   } else {
     window.unusable = "power is not known";
+    window.refusal = Refusal::kNoPower;
   }
   if (window.iterations > 0 && window.duration > Seconds(0)) {
     window.time_per_iteration = window.duration / window.iterations;
   } else {
     window.unusable = "the job made no iteration";
+    window.refusal = Refusal::kOther;
   }
   return window;
 }

@@ -22,8 +22,6 @@ constexpr double kPauseFactor = 8;  // against the median interval
 constexpr double kPauseShare = 0.05;
 constexpr std::size_t kFewPauses = 2;
 
-constexpr std::string_view kNotReached = "clock not reached";
-
 class Mean {
  public:
   void add(double value) {
@@ -69,12 +67,13 @@ std::optional<Mhz> clock_of(const Mean& mean) {
   return value ? std::optional(Mhz(*value)) : std::nullopt;
 }
 
-std::string not_reached(const char* knob, Mhz asked, Mhz seen) {
-  return fmt::format("{} {}: asked for {:.0f} MHz, saw {:.0f}", knob, kNotReached, asked.value(),
-                     seen.value());
+Objection not_reached(const char* knob, Mhz asked, Mhz seen) {
+  return {fmt::format("{} clock not reached: asked for {:.0f} MHz, saw {:.0f}", knob, asked.value(),
+                      seen.value()),
+          Refusal::kClockNotReached};
 }
 
-std::string clock_object(const Setting& setting, const WindowSensors& sensors) {
+Objection clock_object(const Setting& setting, const WindowSensors& sensors) {
   if (setting.sm_clock && sensors.sm_clock) {
     const double ratio = *sensors.sm_clock / *setting.sm_clock;
     // Below its ceiling for a reason that the card gives is how this Setting works here.
@@ -113,25 +112,23 @@ WindowSensors summarize(std::span<const Sample> samples) {
           throttled.value().value_or(0), slowed.value().value_or(0), idle.value()};
 }
 
-std::string held_back(const WindowSensors& sensors) {
+Objection heat_objects(const WindowSensors& sensors) {
   if (sensors.slowed_share <= kMostSlowed) return {};
-  return fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
-                     sensors.slowed_share * 100);
+  return {fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
+                      sensors.slowed_share * 100),
+          Refusal::kHeldBack};
 }
 
-std::string sensors_object(const Setting& setting, const WindowSensors& sensors) {
+Objection sensors_object(const Setting& setting, const WindowSensors& sensors) {
   if (sensors.idle_share.value_or(0) > kMostIdle) {
-    return fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
-                       *sensors.idle_share * 100);
+    return {fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
+                        *sensors.idle_share * 100),
+            Refusal::kIdle};
   }
   return clock_object(setting, sensors);
 }
 
-bool setting_is_to_blame(std::string_view unusable) {
-  return unusable.find(kNotReached) != std::string_view::npos;
-}
-
-std::string pause_objects(std::span<const double> intervals_s) {
+Objection pause_objects(std::span<const double> intervals_s) {
   if (intervals_s.size() < 4) return {};
   std::vector<double> sorted(intervals_s.begin(), intervals_s.end());
   std::ranges::sort(sorted);
@@ -145,7 +142,7 @@ std::string pause_objects(std::span<const double> intervals_s) {
   }
   const auto count = static_cast<std::size_t>(sorted.end() - pauses);
   if (count == 0 || count > kFewPauses || paused < kPauseShare * sum) return {};
-  return fmt::format("the job paused for {:.1f} s of {:.1f} s", paused, sum);
+  return {fmt::format("the job paused for {:.1f} s of {:.1f} s", paused, sum), Refusal::kPaused};
 }
 
 }  // namespace hypermile

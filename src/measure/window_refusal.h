@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a Window must not be used for a decision: what its sensors say against it. WindowBuilder
-// asks; the text goes to Window::unusable and from there to people and the event log.
+// Why a Window must not be used for a decision: what its sensors and pauses say against it.
+// WindowBuilder asks. The text goes to Window::unusable and from there to people and the event log;
+// the kind is for those who act on it.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "gpu/gpu.h"
 #include "gpu/setting.h"
+#include "measure/window.h"
 
 namespace hypermile {
+
+struct Objection {
+  std::string text;  // empty: nothing is wrong
+  Refusal kind = Refusal::kOther;
+};
 
 // Of the Samples within a Window.
 struct WindowSensors {
@@ -31,17 +37,12 @@ struct WindowSensors {
 
 WindowSensors summarize(std::span<const Sample> samples);
 
-// Empty where nothing is wrong.
-std::string sensors_object(const Setting& setting, const WindowSensors& sensors);
-// Likewise, against a card that was held back by heat or by its hardware.
-std::string held_back(const WindowSensors& sensors);
-
-// Whether a Window is unusable because of what its Setting does on this card, rather than of what
-// happened to the job meanwhile: then taking it again would not help.
-bool setting_is_to_blame(std::string_view unusable);
+Objection sensors_object(const Setting& setting, const WindowSensors& sensors);
+// Against a card that was held back by heat or by its hardware.
+Objection heat_objects(const WindowSensors& sensors);
 
 // Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
 // make it unlike the others; pauses that come all the time are how the job runs.
-std::string pause_objects(std::span<const double> intervals_s);
+Objection pause_objects(std::span<const double> intervals_s);
 
 }  // namespace hypermile

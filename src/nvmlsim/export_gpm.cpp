@@ -16,8 +16,6 @@ using namespace hypermile::stand_in;
 
 namespace {
 
-constexpr unsigned kMostMetrics = 333;
-
 struct Counters {
   bool filled = false;
   unsigned gpu = 0;
@@ -134,7 +132,7 @@ NVML_EXPORT nvml::Return nvmlGpmSampleGet(nvml::Device device, nvml::GpmSample s
 
 NVML_EXPORT nvml::Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* request) {
   return on_machine(__func__, [&](Machine& here) -> nvml::Return {
-    if (request == nullptr || request->count > kMostMetrics) return nvml::kInvalidArgument;
+    if (request == nullptr || request->count > nvml::kGpmMostMetrics) return nvml::kInvalidArgument;
     if (request->version != nvml::kGpmMetricsGetVersion1) return nvml::kArgumentVersionMismatch;
     const auto from = find_sample(request->first);
     const auto to = find_sample(request->second);

@@ -202,32 +202,15 @@ NVML_EXPORT nvml::Return nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device de
   return compute_processes(__func__, device, count, out);
 }
 
-NVML_EXPORT nvml::Return nvmlDeviceGetGraphicsRunningProcesses(nvml::Device device, unsigned* count,
-                                                               void*) {
-  return no_processes(__func__, device, count);
-}
-
-NVML_EXPORT nvml::Return nvmlDeviceGetGraphicsRunningProcesses_v2(nvml::Device device,
-                                                                  unsigned* count, void*) {
-  return no_processes(__func__, device, count);
-}
-
-NVML_EXPORT nvml::Return nvmlDeviceGetGraphicsRunningProcesses_v3(nvml::Device device,
-                                                                  unsigned* count, void*) {
-  return no_processes(__func__, device, count);
-}
-
-NVML_EXPORT nvml::Return nvmlDeviceGetMPSComputeRunningProcesses(nvml::Device device,
-                                                                 unsigned* count, void*) {
-  return no_processes(__func__, device, count);
-}
-
-NVML_EXPORT nvml::Return nvmlDeviceGetMPSComputeRunningProcesses_v2(nvml::Device device,
-                                                                    unsigned* count, void*) {
-  return no_processes(__func__, device, count);
-}
-
-NVML_EXPORT nvml::Return nvmlDeviceGetMPSComputeRunningProcesses_v3(nvml::Device device,
-                                                                    unsigned* count, void*) {
-  return no_processes(__func__, device, count);
-}
+// Nothing draws on a simulated card, and nothing shares it.
+#define NO_PROCESSES(function)                                                     \
+  NVML_EXPORT nvml::Return function(nvml::Device device, unsigned* count, void*) { \
+    return no_processes(__func__, device, count);                                  \
+  }
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3)
+#undef NO_PROCESSES

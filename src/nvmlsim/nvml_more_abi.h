@@ -85,7 +85,7 @@ enum TemperatureThreshold : int { kThresholdShutdown = 0, kThresholdSlowdown = 1
 inline constexpr unsigned kClockLimitTdp = 0xFFFFFF01;
 inline constexpr unsigned kClockLimitUnlimited = 0xFFFFFF02;
 
-inline constexpr unsigned kBrandGeForce = 5, kBrandNvidiaRtx = 9, kBrandNvidia = 14;
+inline constexpr unsigned kBrandGeForce = 5, kBrandNvidiaRtx = 13, kBrandNvidia = 14;
 inline constexpr int kCudaVersion = 13000;  // 13.0
 
 }  // namespace hypermile::nvml

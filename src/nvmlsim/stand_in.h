@@ -59,9 +59,9 @@ nvml::Return on_machine(const char* function, Body body) noexcept {
   });
 }
 
-// What does not change about one GPU: body(Machine&, index).
+// A function of one GPU, under a fault that does not fail it: body(Machine&, index, const Fault&).
 template <class Body>
-nvml::Return on_gpu(const char* function, nvml::Device device, Body body) noexcept {
+nvml::Return on_faulty_gpu(const char* function, nvml::Device device, Body body) noexcept {
   return guarded([&]() -> nvml::Return {
     const std::shared_ptr<Machine> here = machine();
     if (here == nullptr) return nvml::kUninitialized;
@@ -69,8 +69,15 @@ nvml::Return on_gpu(const char* function, nvml::Device device, Body body) noexce
     if (!gpu) return nvml::kInvalidArgument;
     const Fault fault = suffer(function, gpu);
     if (fault.code) return *fault.code;
-    return body(*here, *gpu);
+    return body(*here, *gpu, fault);
   });
+}
+
+// What does not change about one GPU: body(Machine&, index).
+template <class Body>
+nvml::Return on_gpu(const char* function, nvml::Device device, Body body) noexcept {
+  return on_faulty_gpu(function, device,
+                       [&](Machine& here, unsigned gpu, const Fault&) { return body(here, gpu); });
 }
 
 // Its sensors and settings now: body(const GpuView&, Machine&, index).
@@ -86,16 +93,11 @@ nvml::Return look_at(const char* function, nvml::Device device, Body body) noexc
 // A setter, for those who may: body(Machine&, index) returns Result<void> or a code.
 template <class Body>
 nvml::Return set_on(const char* function, nvml::Device device, Body body) noexcept {
-  return guarded([&]() -> nvml::Return {
-    const std::shared_ptr<Machine> here = machine();
-    if (here == nullptr) return nvml::kUninitialized;
-    const std::optional<unsigned> gpu = index_of(device, *here);
-    if (!gpu) return nvml::kInvalidArgument;
-    const Fault fault = suffer(function, gpu);
-    if (fault.code) return *fault.code;
-    if (!may_set(*here)) return nvml::kNoPermission;
-    return fault.ignore ? nvml::kSuccess : body(*here, *gpu);
-  });
+  return on_faulty_gpu(function, device,
+                       [&](Machine& here, unsigned gpu, const Fault& fault) -> nvml::Return {
+                         if (!may_set(here)) return nvml::kNoPermission;
+                         return fault.ignore ? nvml::kSuccess : body(here, gpu);
+                       });
 }
 
 // One number into *out.

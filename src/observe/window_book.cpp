@@ -8,13 +8,21 @@ namespace {
 
 // How much a Window tells of what an iteration takes; 0 is nothing.
 int worth(const Window& window) {
-  const auto because = [&](const char* reason) { return window.unusable.starts_with(reason); };
   if (!window.time_per_iteration) return 0;
-  if (because("the job paused")) return 1;  // the job's own pace, but not the iterations'
-  const bool counts = window.unusable.empty() || because("throttled") ||
-                      because("the GPU stood idle") || because("power is not known");
-  if (!counts) return 0;
-  return window.gpu_timed ? 3 : 2;
+  const int whole = window.gpu_timed ? 3 : 2;
+  if (window.unusable.empty()) return whole;
+  switch (window.refusal) {
+    case Refusal::kHeldBack:
+    case Refusal::kIdle:
+    case Refusal::kNoPower:
+      return whole;
+    case Refusal::kPaused:
+      return 1;
+    case Refusal::kClockNotReached:
+    case Refusal::kOther:
+      return 0;
+  }
+  return 0;
 }
 
 // Reasons with their figures cut off, so that equal ones are counted together.

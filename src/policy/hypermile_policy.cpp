@@ -229,7 +229,7 @@ bool HypermilePolicy::believable(const Window& window) const {
       !good(window.time_per_iteration->value()) || !good(window.power->value())) {
     return false;
   }
-  if (!window.held_back) return window.usable();
+  if (!window.held_back()) return window.usable();
   return asked_.setting != 0 || seen_.windows_at(0) > 0 || bad_in_a_row_ + 1 >= kBadWindowsInARow;
 }
 
@@ -259,13 +259,13 @@ void HypermilePolicy::take(const Window& window) {
   const bool placed = std::isfinite(window.first_iteration) && window.first_iteration >= 0;
   const double windows = std::max(window.iterations / context_.window_iterations, 0.01);
   const double at = (placed ? window.first_iteration : done_) + window.iterations / 2;
-  if (asked_.setting == 0 && window.held_back && default_seen_cool_) {
+  if (asked_.setting == 0 && window.held_back() && default_seen_cool_) {
     // It is faster than this when cool. To take it for as fast as it was then keeps the promise.
     seen_.confirm(0, at, windows);
     return;
   }
   if (is_another_phase(log_time, log_power) || is_impossible(log_time, windows)) return;
-  default_seen_cool_ = default_seen_cool_ || (asked_.setting == 0 && !window.held_back);
+  default_seen_cool_ = default_seen_cool_ || (asked_.setting == 0 && !window.held_back());
   if (memory_probe_asked_) {
     const JobState now = job();
     const double error =

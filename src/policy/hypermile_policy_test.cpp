@@ -30,7 +30,7 @@ std::vector<Step> play_changed(const SyntheticJob& job, int windows, const Chang
 
 void hold_back(Window& window, double slower) {
   window.time_per_iteration = *window.time_per_iteration * slower;
-  window.held_back = true;
+  window.refusal = Refusal::kHeldBack;
   window.unusable = "throttled";
 }
 

@@ -3,7 +3,7 @@
 // The part of NVML's binary interface that hypermile uses, written down from NVML's public
 // documentation so that no vendor header is needed to build. Only src/gpu/nvml includes this.
 // Numbers and layouts are NVML's; names are ours. Layouts are checked by static_assert because a
-// wrong one corrupts memory silently.
+// wrong one corrupts memory silently, and compared with the vendor's headers by tests/abi.
 #pragma once
 
 #include <cstddef>
@@ -161,14 +161,15 @@ struct GpmMetric {
 };
 static_assert(sizeof(GpmMetric) == 40);
 
-// NVML's own array has grown from 98 to 333 entries under one version number; `count` says how
-// many of them matter. We allocate the largest.
+// NVML's own array has grown from 98 to 477 entries under one version number; `count` says how
+// many of them matter. We allocate the largest known.
+inline constexpr unsigned kGpmMostMetrics = 477;
 struct GpmMetricsGet {
   unsigned version;
   unsigned count;
   GpmSample first;
   GpmSample second;
-  GpmMetric metrics[333];
+  GpmMetric metrics[kGpmMostMetrics];
 };
 static_assert(offsetof(GpmMetricsGet, metrics) == 24);
 inline constexpr unsigned kGpmMetricsGetVersion1 = 1;

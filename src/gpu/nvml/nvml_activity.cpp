@@ -89,7 +89,7 @@ Result<ActivityMetrics> NvmlActivity::since_previous() {
 }
 
 Result<ActivityMetrics> NvmlActivity::between(Instant from, Instant to) const {
-  const auto request = std::make_unique<nvml::GpmMetricsGet>();  // 13 kB: not for the stack
+  const auto request = std::make_unique<nvml::GpmMetricsGet>();  // 19 kB: not for the stack
   request->version = nvml::kGpmMetricsGetVersion1;
   request->first = older_;
   request->second = newer_;

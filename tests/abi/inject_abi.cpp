@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own declarations of CUDA's, CUPTI's and NVTX's binary interfaces against the vendor's
-// headers. Never linked: tests/inject/check-abi compiles it against each CUDA generation's headers.
+// What the injected library declares of CUDA, CUPTI and NVTX against the vendor's headers.
 #include <cuda.h>
 #include <cupti.h>
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -11,14 +10,9 @@
 
 #include "inject/cuda_abi.h"
 #include "inject/nvtx_abi.h"
+#include "same_abi.h"
 
 namespace hypermile {
-
-#define SAME_VALUE(ours, theirs) static_assert(static_cast<long>(ours) == static_cast<long>(theirs))
-#define SAME_PLACE(Ours, ours, Theirs, theirs)                     \
-  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs)); \
-  static_assert(sizeof(Ours::ours) == sizeof(Theirs::theirs))
-#define SAME_SIZE(Ours, Theirs) static_assert(sizeof(Ours) == sizeof(Theirs))
 
 SAME_VALUE(cuda::kDriverSuccess, CUDA_SUCCESS);
 SAME_VALUE(cuda::kDriverNotReady, CUDA_ERROR_NOT_READY);
