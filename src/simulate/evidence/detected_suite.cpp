@@ -129,6 +129,14 @@ Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, doub
     result.units_per_iteration = result.micro_batches;
     result.counted /= result.micro_batches;
   }
+  // Nor are whole epochs, where an evaluation comes so soon that nothing shorter lasts.
+  for (const PhaseWork& phase : workload.load.phases) {
+    const auto every = static_cast<double>(phase.every);
+    if (phase.every < 2 || ratio > 1.5 / every) continue;
+    result.units_per_iteration = 1 / every;
+    result.counted *= every;
+    break;
+  }
   return result;
 }
 

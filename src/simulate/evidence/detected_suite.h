@@ -19,7 +19,7 @@ struct Detected {
   std::uint32_t micro_batches = 1;  // true
   bool locked = false;
   double first_lock_s = 0;
-  double units_per_iteration = 1;  // what was counted: micro-batches or whole iterations
+  double units_per_iteration = 1;  // what was counted: micro-batches, iterations or epochs
   double counted = 0;              // while locked, in true iterations
   double truth = 0;                // true ones in the same stretches
   double stretches = 0;            // that were counted

@@ -141,7 +141,9 @@ int print_detected() {
                found.aperiodic ? "locked, though it has no period"
                : found.wrong() ? "**wrong**"
                                : "right",
-               found.units_per_iteration > 1 ? ", by micro-batches" : "");
+               found.units_per_iteration > 1   ? ", by micro-batches"
+               : found.units_per_iteration < 1 ? ", by epochs"
+                                               : "");
   }
   fmt::print("\n{} right, {} wrong, {} silent, {} locked though they have no period.\n", right,
              wrong, silent, mistaken);
