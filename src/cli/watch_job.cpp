@@ -148,6 +148,8 @@ class JobWatcher {
     SessionOptions options;
     options.only_gpu = gpus_.only();
     options.also_watch = job_.gpus;
+    // No multiple of the counter's 100 ms, so that polls do not keep falling onto its steps.
+    options.sampler.calm_period = milliseconds(80);
     return options;
   }
 
