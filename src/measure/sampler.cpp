@@ -2,6 +2,7 @@
 #include "measure/sampler.h"
 
 #include <algorithm>
+#include <span>
 
 namespace hypermile {
 namespace {
@@ -10,6 +11,15 @@ namespace {
 constexpr std::uint64_t kLearningReads = 150;
 // Periods of the plan that a read may be put off for one that is wanted.
 constexpr double kPatience = 1.5;
+// Power samples of the card that are as good as our own.
+constexpr Seconds kDense = milliseconds(40);
+constexpr std::size_t kFewestSamples = 5;
+
+bool dense(std::span<const TimedPower> history) {
+  if (history.size() < kFewestSamples) return false;
+  const double gaps = static_cast<double>(history.size() - 1);
+  return (history.back().time - history.front().time) / gaps <= kDense;
+}
 
 }  // namespace
 
@@ -43,6 +53,10 @@ SensorWish Sampler::plan(Instant now) const {
   return wish;
 }
 
+bool Sampler::calm() const {
+  return options_.calm_period > Seconds(0) && dense_history_ && (counter_.known() || !has_counter_);
+}
+
 void Sampler::note_started(const SensorWish& wish, Instant now) {
   if (wish.sensors.has(Sensor::kEnergy)) {
     counter_read_ = now;
@@ -50,8 +64,9 @@ void Sampler::note_started(const SensorWish& wish, Instant now) {
   }
   if (wish.history_after) drained_ = now;
   // Polls keep their rhythm; one that comes late does not bring a burst after it.
-  due_ = due_ + options_.period;
-  if (due_ <= now) due_ = now + options_.period;
+  const Seconds period = calm() ? options_.calm_period : options_.period;
+  due_ = due_ + period;
+  if (due_ <= now) due_ = now + period;
 }
 
 void Sampler::want_counter_at(Instant time) {
@@ -108,6 +123,7 @@ Result<SamplerReading> Sampler::take(SensorRound round) {
     // Another round may have been started before this one was told.
     std::erase_if(reading.history,
                   [this](const TimedPower& power) { return power.time <= newest_history_; });
+    if (round.wish.history_after) dense_history_ = dense(reading.history);
     if (!reading.history.empty()) newest_history_ = reading.history.back().time;
     return reading;
   }

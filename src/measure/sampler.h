@@ -22,7 +22,10 @@ namespace hypermile {
 
 struct SamplerOptions {
   SensorSet cheap = Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
-  Seconds period = milliseconds(20);    // between two polls
+  Seconds period = milliseconds(20);  // between two polls
+  // The same where the card keeps power samples of its own, twenty-five a second and more, once the
+  // counter is known: what is left moves every 100 ms. 0: no difference.
+  Seconds calm_period = Seconds(0);
   Seconds counter_period = Seconds(2);  // between two reads of the counter, once it is known
   Seconds drain_period = Seconds(1.1);  // of the power buffer, at the latest; 0: never
 };
@@ -61,6 +64,7 @@ class Sampler {
  private:
   bool counter_due(Instant now) const;
   SensorWish plan(Instant now) const;
+  bool calm() const;
   // It was carried out, or is.
   void note_started(const SensorWish& wish, Instant now);
   Result<SamplerReading> take(SensorRound round);
@@ -77,6 +81,7 @@ class Sampler {
   std::optional<Instant> drained_;         // last
   Instant newest_history_;
   bool has_history_ = true;
+  bool dense_history_ = false;
 };
 
 }  // namespace hypermile
