@@ -7,26 +7,36 @@ import signal
 from conftest import answer
 from world import wait_for
 
-# Each iteration is one of the job on the simulated GPU, so that it takes as long as its clocks allow.
+# Each iteration is one of the job on the simulated GPU, so that it takes as long as its clocks allow. Trains until its log
+# tells of a good Window, or for a while after it has told that the clock was moved; or so many seconds.
 TRAINING = """
-    import json, sys, time
+    import json, os, sys, time
     import hypermile
     from stand_in import Job
 
-    seconds, how = float(sys.argv[1]), sys.argv[2]
-    options = {"log": sys.argv[3]} if len(sys.argv) > 3 else {}
+    how, log, until, seconds = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
     if how == "optimize":
-        watch = hypermile.optimize(max_slowdown=0.05, policy="fixed:sm=1500", **options)
+        watch = hypermile.optimize(max_slowdown=0.05, policy="fixed:sm=1500", log=log)
     else:
-        watch = hypermile.observe(**options)
+        watch = hypermile.observe(log=log)
+
+    def told():
+        if not os.path.exists(log):
+            return False
+        with open(log) as file:
+            events = [json.loads(line) for line in file if line.endswith("\\n")]
+        return any(event["type"] == until and event.get("unusable") is None for event in events)
+
     with Job("dcgan") as job:
         with watch as run:
             end = time.monotonic() + seconds
-            count = 0
-            while time.monotonic() < end:
+            count, last = 0, None
+            while time.monotonic() < end and count != last:
                 hypermile.step("train")
                 job.step()
                 count += 1
+                if last is None and count % 25 == 0 and told():
+                    last = count + (200 if until == "setting" else 1)
     result = run.result
     print(json.dumps({
         "count": count, "reason": result.reason, "windows": len(result.windows), "decisions": len(result.decisions),
@@ -37,8 +47,12 @@ TRAINING = """
 """
 
 
+def train(machine, how, until, seconds=90, **variables):
+    return machine.train(TRAINING, how, machine.path("log.jsonl"), until, seconds, **variables)
+
+
 def test_optimize_moves_the_clock_gives_it_back_and_says_what_it_saved(machine):
-    job = machine.train(TRAINING, 16, "optimize", machine.path("log.jsonl"))
+    job = train(machine, "optimize", "setting")
     machine.wait_until_changed()
     assert machine.locks() == [1500]
     told = answer(job)
@@ -52,8 +66,7 @@ def test_optimize_moves_the_clock_gives_it_back_and_says_what_it_saved(machine):
 
 
 def test_observe_measures_and_changes_nothing(machine):
-    job = machine.train(TRAINING, 8, "observe")
-    told = answer(job)
+    told = answer(train(machine, "observe", "window"))
     assert told["reason"] == "observed only"
     assert told["final"] is None and told["saving"] is None
     assert abs(told["baseline_s"] / 0.0427 - 1) < 0.1
@@ -62,26 +75,26 @@ def test_observe_measures_and_changes_nothing(machine):
 
 
 def test_a_job_that_is_killed_gives_its_gpu_back(machine):
-    job = machine.train(TRAINING, 600, "optimize")
+    job = train(machine, "optimize", "never", 600)
     machine.wait_until_changed()
     job.send_signal(signal.SIGKILL)
     machine.wait_until_restored()
 
 
 def test_without_the_program_training_goes_on_and_it_is_told_why(machine):
-    told = answer(machine.train(TRAINING, 1, "optimize", HYPERMILE_BIN="/nowhere"))
+    told = answer(train(machine, "optimize", "window", 1, HYPERMILE_BIN="/nowhere"))
     assert told["count"] > 5
     assert "was not found" in told["reason"]
 
 
 def test_without_rights_it_observes_and_says_so(machine):
-    told = answer(machine.train(TRAINING, 8, "optimize", HYPERMILE_READ_ONLY="1"))
+    told = answer(train(machine, "optimize", "window", HYPERMILE_READ_ONLY="1"))
     assert told["baseline_s"] > 0
     assert "HYPERMILE_READ_ONLY" in told["reason"]
 
 
 def test_a_program_that_fails_is_a_reason_and_nothing_else(machine):
-    told = answer(machine.train(TRAINING, 2, "optimize", HYPERMILE_BIN="/bin/false"))
+    told = answer(train(machine, "optimize", "window", 2, HYPERMILE_BIN="/bin/false"))
     assert told["count"] > 5
     assert "ended with 1" in told["reason"]
 

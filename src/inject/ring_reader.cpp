@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "inject/file_bytes.h"
 
 namespace hypermile {
 namespace {
@@ -29,23 +30,6 @@ constexpr double kMostGpuSeconds = 1e10;
 Error no_ring(const std::string& file, std::string_view why) {
   return {ErrorCode::kParse, fmt::format("{} is not a ring of this version: {}", file, why),
           "use the hypermile libraries and programs of one release"};
-}
-
-// All of `size` bytes, or false.
-bool read_at(int fd, void* into, std::size_t size, std::size_t offset) {
-  ssize_t got = -1;
-  do {
-    got = ::pread(fd, into, size, static_cast<off_t>(offset));
-  } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(size);
-}
-
-bool write_at(int fd, const void* from, std::size_t size, std::size_t offset) {
-  ssize_t put = -1;
-  do {
-    put = ::pwrite(fd, from, size, static_cast<off_t>(offset));
-  } while (put < 0 && errno == EINTR);
-  return put == static_cast<ssize_t>(size);
 }
 
 // Text that another process wrote, as something that can be printed anywhere.
@@ -254,58 +238,6 @@ std::optional<std::string> RingReader::name(std::uint32_t id) {
   names_[id] = printable(entry.text, entry.length);
   if (names_[id].empty()) return std::nullopt;
   return names_[id];
-}
-
-// The lock lies on the file that this reader opened, and goes with it.
-bool RingReader::take_control() {
-  if (in_control_) return true;
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // Revisions only rise: an earlier reader's last one must not be taken for ours.
-  std::uint64_t revision = 0;
-  if (!read_at(file_.get(), &revision, sizeof revision, kControlOffset)) return false;
-  control_.revision = revision + (revision & 1U);
-  in_control_ = true;
-  return true;
-}
-
-Result<void> RingReader::want_events(const std::optional<WantedEvents>& wanted) {
-  control_.events_wanted = wanted ? kEventsAtKernel : 0;
-  control_.kernel = wanted ? wanted->kernel : 0;
-  control_.previous = wanted ? wanted->previous.value_or(kNoName) : kNoName;
-  set_spacing(wanted ? wanted->spacing : Seconds(0));
-  return write_control();
-}
-
-Result<void> RingReader::want_step_events(Seconds spacing) {
-  control_.events_wanted = kEventsAtSteps;
-  set_spacing(spacing);
-  return write_control();
-}
-
-void RingReader::set_spacing(Seconds spacing) {
-  const double ns = std::clamp(spacing.value(), 0.0, 3600.0) * 1e9;
-  control_.spacing_ns = std::max(kLeastSpacingNs, static_cast<std::uint64_t>(ns));
-}
-
-Result<void> RingReader::want_dark(const std::optional<Instant>& until) {
-  control_.dark_until_ns =
-      until ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, until->nanoseconds())) : 0;
-  return write_control();
-}
-
-// Odd, then the rest, then even: a launch in between sees that it must not look yet.
-Result<void> RingReader::write_control() {
-  if (!take_control()) return {};
-  const std::uint64_t odd = control_.revision + 1;
-  const std::uint64_t even = odd + 1;
-  control_.revision = odd;
-  const bool written = write_at(file_.get(), &odd, sizeof odd, kControlOffset) &&
-                       write_at(file_.get(), &control_, sizeof control_, kControlOffset) &&
-                       write_at(file_.get(), &even, sizeof even, kControlOffset);
-  control_.revision = even;
-  if (written) return {};
-  return Error{ErrorCode::kIo,
-               fmt::format("cannot write to {}: {}", file_name_, std::strerror(errno))};
 }
 
 }  // namespace hypermile

@@ -4,39 +4,21 @@
 #include <gtest/gtest.h>
 
 #include "record/example_events.h"
+#include "record/measured_for_test.h"
 
 namespace hypermile {
 namespace {
 
-const GpuUuid kCard("GPU-1");
+const MeasuredGpu kCard{GpuUuid("GPU-1")};
 const Setting kLower{.sm_clock = Mhz(1400)};
-
-Event at(double seconds, EventBody body) {
-  return {Instant() + Seconds(seconds), std::move(body)};
-}
-
-WindowEvent window(const Setting& setting, double time_s, double power_w, std::uint32_t phase = 0) {
-  Window window;
-  window.setting = setting;
-  window.duration = Seconds(10 * time_s);
-  window.iterations = 10;
-  window.time_per_iteration = Seconds(time_s);
-  window.power = Watts(power_w);
-  window.pattern = PatternId{phase, 0};
-  return {kCard, window, 42};
-}
-
-Decision decision(const Setting& setting, bool exploring) {
-  return {kCard, "hypermile", setting, "because", 0.9, {{"exploring", exploring ? 1.0 : 0.0}}};
-}
 
 TEST(RunDigest, ComparesOnlyWindowsOfOnePhase) {
   RunDigest run(100, 100);
 
   for (const double wobble : {-0.001, 0.001}) {
-    run.add(at(1, window({}, 0.1 + wobble, 300)));
-    run.add(at(2, window(kLower, 0.102 + wobble, 250)));
-    run.add(at(3, window(kLower, 0.01, 100, /*phase=*/1)));
+    run.add(event_at(1, kCard.window({}, 0.1 + wobble, 300)));
+    run.add(event_at(2, kCard.window(kLower, 0.102 + wobble, 250)));
+    run.add(event_at(3, kCard.window(kLower, 0.01, 100, /*phase=*/1)));
   }
 
   const MeasuredPhase* main = run.gpus().front()->main_phase();
@@ -52,13 +34,13 @@ TEST(RunDigest, ComparesOnlyWindowsOfOnePhase) {
 TEST(RunDigest, CallsKeptWhatAPhaseWasLastMeasuredAtWhileHolding) {
   RunDigest run(100, 100);
 
-  run.add(at(1, decision({}, true)));
-  run.add(at(2, window({}, 0.1, 300)));
-  run.add(at(3, decision(kLower, true)));
-  run.add(at(4, window(kLower, 0.102, 250)));
+  run.add(event_at(1, kCard.decision({}, true)));
+  run.add(event_at(2, kCard.window({}, 0.1, 300)));
+  run.add(event_at(3, kCard.decision(kLower, true)));
+  run.add(event_at(4, kCard.window(kLower, 0.102, 250)));
   EXPECT_FALSE(run.gpus().front()->main_phase()->kept);
-  run.add(at(5, decision(kLower, false)));
-  run.add(at(6, window(kLower, 0.102, 250)));
+  run.add(event_at(5, kCard.decision(kLower, false)));
+  run.add(event_at(6, kCard.window(kLower, 0.102, 250)));
 
   EXPECT_EQ(run.gpus().front()->main_phase()->kept, kLower);
 }
@@ -66,12 +48,12 @@ TEST(RunDigest, CallsKeptWhatAPhaseWasLastMeasuredAtWhileHolding) {
 TEST(RunDigest, CountsWhatMetricsAreMadeOf) {
   RunDigest run(100, 100);
 
-  run.add(at(1, decision({}, true)));
-  run.add(at(1, decision(kLower, true)));
-  run.add(at(1, decision(kLower, false)));
-  run.add(at(1, Decision{kCard, "truth", kLower, "", {}, {}}));
-  run.add(at(1, SettingChange{kCard, kLower, true, "", {}, {}, {}}));
-  run.add(at(1, SettingChange{kCard, {}, false, "no", {}, {}, {}}));
+  run.add(event_at(1, kCard.decision({}, true)));
+  run.add(event_at(1, kCard.decision(kLower, true)));
+  run.add(event_at(1, kCard.decision(kLower, false)));
+  run.add(event_at(1, Decision{kCard.gpu, "truth", kLower, "", {}, {}}));
+  run.add(event_at(1, SettingChange{kCard.gpu, kLower, true, "", {}, {}, {}}));
+  run.add(event_at(1, SettingChange{kCard.gpu, {}, false, "no", {}, {}, {}}));
 
   const WatchedGpu& gpu = *run.gpus().front();
   EXPECT_EQ(gpu.decisions.at("default"), 1u);
@@ -96,7 +78,7 @@ TEST(RunDigest, TakesEveryEventThereIs) {
 TEST(RunDigest, KeepsFirstAndLastLinesOfALongRun) {
   RunDigest run(100, 30);
 
-  for (int i = 0; i < 1000; ++i) run.add(at(i, decision(kLower, true)));
+  for (int i = 0; i < 1000; ++i) run.add(event_at(i, kCard.decision(kLower, true)));
 
   EXPECT_EQ(run.told().left_out(), 970u);
   EXPECT_EQ(run.told().head().front().time_s, 0);
