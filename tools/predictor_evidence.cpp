@@ -242,7 +242,7 @@ Result<std::vector<Example>> load_pairs(const std::string& data, const std::stri
 Result<void> cards(const std::string& data, const std::string& simulated) {
   const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
   ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
-  std::map<std::string, Calibration> scales;  // by the family left out
+  std::map<std::string, BoundScales> scales;  // by the family left out
   for (const CounterSet& set : kSets) {
     const std::string family = card_family(set.gpu);
     if (scales.contains(family)) continue;
@@ -273,10 +273,8 @@ Result<void> scales(const std::string& data, const std::string& simulated) {
   for (const ModelKind kind : kModelKinds) {
     TrainingOptions options;
     options.kind = kind;
-    ASSIGN_OR_RETURN(const Calibration found, card_pair_scales(known, options));
-    fmt::print("- {}: clocks {:.2f} (time), {:.2f} (energy); limits {:.2f}, {:.2f}\n",
-               to_string(kind), found.clocks.time, found.clocks.energy, found.limits.time,
-               found.limits.energy);
+    ASSIGN_OR_RETURN(const BoundScales found, card_pair_scales(known, options));
+    fmt::print("- {}: {:.2f} (time), {:.2f} (energy)\n", to_string(kind), found.time, found.energy);
   }
   return {};
 }

@@ -38,4 +38,8 @@ std::vector<CardProfile> card_profiles(std::span<const Example> examples);
 KnobDistances card_distances(std::span<const CardProfile> profiles, const Features& features,
                              std::string_view except = {});
 
+inline double limit_distance(const KnobDistances& distances) {
+  return distances[static_cast<std::size_t>(Knob::kPowerLimit)];
+}
+
 }  // namespace hypermile

@@ -21,7 +21,7 @@ std::size_t workloads_of(const std::vector<Example>& examples) {
 
 }  // namespace
 
-Result<Calibration> card_pair_scales(std::span<const Example> examples,
+Result<BoundScales> card_pair_scales(std::span<const Example> examples,
                                      const TrainingOptions& options) {
   std::map<std::string, std::vector<Example>> cards;
   for (const Example& example : examples) {
@@ -30,7 +30,6 @@ Result<Calibration> card_pair_scales(std::span<const Example> examples,
   TrainingOptions alone = options;
   alone.leave_cards = false;
   NewCardErrors clocks(RowKind::kClocks);
-  NewCardErrors limits(RowKind::kLimits);
   for (const auto& [from, known] : cards) {
     if (workloads_of(known) < kFewestWorkloads) continue;
     ASSIGN_OR_RETURN(const Model model, train(known, alone));
@@ -40,12 +39,11 @@ Result<Calibration> card_pair_scales(std::span<const Example> examples,
       for (const Example& example : asked) {
         const Asking asking = {{}, card_distances(model.cards, example.features)};
         const auto raw = raw_estimates(model, example.features, settings_of(example), asking);
-        clocks.add(example, from + " → " + to, raw);
-        limits.add(example, from + " → " + to, raw);
+        clocks.add(example, from + " → " + to, 0.0, raw);
       }
     }
   }
-  return Calibration{clocks.scales(kCardPairScales.clocks), limits.scales(kCardPairScales.limits)};
+  return clocks.scales(kCardPairScales);
 }
 
 }  // namespace hypermile

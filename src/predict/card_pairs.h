@@ -2,8 +2,8 @@
 //
 // What bounds a model needs that was trained on one card and is asked about another: learnt from
 // pairs of cards of different families, each sweep's card training a model that is asked about all
-// others. kCardPairScales (model.h) is what came out; predictor_evidence tells it anew, and without
-// the family that it then tests.
+// others. At clocks alone: few cards were measured under limits. kCardPairScales (model.h) is what
+// came out; predictor_evidence tells it anew, and without the family that it then tests.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace hypermile {
 
 // Cards of the same name in several sweeps count as several. Those with too few workloads to train
 // on are asked about alone.
-Result<Calibration> card_pair_scales(std::span<const Example> examples,
+Result<BoundScales> card_pair_scales(std::span<const Example> examples,
                                      const TrainingOptions& options);
 
 }  // namespace hypermile

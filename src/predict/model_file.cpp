@@ -131,7 +131,10 @@ Scores scores_from(const Json& json) {
 }
 
 Json to_json(const BoundScales& c) {
-  return {{"time", c.time}, {"energy", c.energy}};
+  return {{"time", c.time},
+          {"energy", c.energy},
+          {"time_slope", c.time_slope},
+          {"energy_slope", c.energy_slope}};
 }
 
 Json to_json(const Calibration& c) {
@@ -151,7 +154,8 @@ Json to_json(const std::vector<CardProfile>& cards) {
 }
 
 BoundScales bound_scales_from(const Json& json) {
-  return {json.at("time").get<double>(), json.at("energy").get<double>()};
+  return {json.at("time").get<double>(), json.at("energy").get<double>(),
+          json.at("time_slope").get<double>(), json.at("energy_slope").get<double>()};
 }
 
 Calibration calibration_from(const Json& json) {

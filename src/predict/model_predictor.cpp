@@ -63,8 +63,11 @@ Consensus ask(const Relation& relation, std::span<const Inputs> rows,
 }
 
 double lever_doubt(Knob knob, const Asking& asking) {
-  return asking.distances ? kDistanceDoubt * (*asking.distances)[static_cast<std::size_t>(knob)]
-                          : kLeverDoubt;
+  // Of jobs under a limit little more than their power is known, and that is alike on cards that
+  // are not: there distance widens the scale alone.
+  return asking.distances && knob != Knob::kPowerLimit
+             ? kDistanceDoubt * (*asking.distances)[static_cast<std::size_t>(knob)]
+             : kLeverDoubt;
 }
 
 // One relation along its own knob, everything else as in `at`.
@@ -132,7 +135,7 @@ class EffectCurve {
 // Nobody moved the knob, so nothing is claimed of it; on another card that is in doubt.
 void doubt_unmoved(Knob knob, Target target, std::span<const RelativeSetting> settings,
                    const Asking& asking, std::vector<Effect>& out) {
-  if (!asking.distances) return;
+  if (!asking.distances || knob == Knob::kPowerLimit) return;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     out[i].doubt += lever(knob, target, settings[i]) * lever_doubt(knob, asking) * out[i].ratio;
   }
@@ -168,7 +171,7 @@ void follow(const Model& model, Target target, Inputs& inputs,
   // A limit that the job never reaches changes nothing, but measuring it again does.
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (settings[i] == RelativeSetting{}) continue;
-    out[i].doubt += asking.distances ? kNewCardFloor : kFloor;
+    out[i].doubt += asking.distances && !settings[i].limit ? kNewCardFloor : kFloor;
   }
 }
 
@@ -200,14 +203,15 @@ std::vector<RatioEstimate> ModelPredictor::predict(
   const bool known = std::ranges::find(model_.cards, gpu, &CardProfile::card) != model_.cards.end();
   Asking asking;
   if (!known) asking.distances = card_distances(model_.cards, features);
+  const double under_limit = known ? 0 : limit_distance(*asking.distances);
   const Calibration& calibration = known ? model_.calibration : model_.new_card;
   const std::vector<RawEstimate> raw = raw_estimates(model_, features, settings, asking);
   std::vector<RatioEstimate> out;
   out.reserve(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
     const BoundScales& scales = calibration.of(settings[i]);
-    out.push_back({bounded(raw[i].time, raw[i].time_doubt, scales.time),
-                   bounded(raw[i].energy, raw[i].energy_doubt, scales.energy)});
+    out.push_back({bounded(raw[i].time, raw[i].time_doubt, scales.time_at(under_limit)),
+                   bounded(raw[i].energy, raw[i].energy_doubt, scales.energy_at(under_limit))});
   }
   return out;
 }

@@ -13,6 +13,9 @@ constexpr double kLevelStep = 0.005;
 constexpr double kFarthestLevel = 0.99;
 // What fewer families need is no sample of what cards need.
 constexpr std::size_t kFewestFamilies = 4;
+constexpr double kLeastVariance = 1e-4;
+// No family has this name.
+constexpr std::string_view kNobody = "\n";
 
 // One error of a family, with its weight.
 struct Needed {
@@ -61,12 +64,12 @@ double scale_of(std::vector<Needed> needed, double otherwise) {
   while (level < kFarthestLevel && share_held(needed, families, level) < kCovered) {
     level += kLevelStep;
   }
-  return quantile(needed, level, {});
+  return quantile(needed, level, kNobody);
 }
 
 }  // namespace
 
-void NewCardErrors::add(const Example& example, const std::string& unit,
+void NewCardErrors::add(const Example& example, const std::string& unit, double distance,
                         std::span<const RawEstimate> estimates) {
   for (std::size_t i = 0; i < example.points.size(); ++i) {
     const MeasuredRatio& point = example.points[i];
@@ -75,7 +78,7 @@ void NewCardErrors::add(const Example& example, const std::string& unit,
     const double time = std::abs(raw.time - point.time);
     const double energy = std::abs(raw.energy - point.energy);
     units_[unit][example.group].push_back(
-        {card_family(example.key.gpu), time / raw.time_doubt, energy / raw.energy_doubt});
+        {card_family(example.key.gpu), time / raw.time_doubt, energy / raw.energy_doubt, distance});
     time_sum_ += time;
     energy_sum_ += energy;
     ++rows_;
@@ -108,11 +111,60 @@ BoundScales NewCardErrors::scales(const BoundScales& otherwise) const {
   return {scale_of(std::move(time), otherwise.time), scale_of(std::move(energy), otherwise.energy)};
 }
 
+// Of a line through what each card needed at its distance.
+double NewCardErrors::slope(double Row::*score) const {
+  std::vector<std::pair<double, double>> points;
+  double mean_x = 0;
+  double mean_y = 0;
+  const auto n = static_cast<double>(units_.size());
+  for (const auto& unit : units_) {
+    std::vector<Needed> own;
+    double distance = 0;
+    for (const auto& group : unit.second) {
+      const auto rows = static_cast<double>(group.second.size());
+      for (const Row& row : group.second) {
+        own.push_back({row.*score, 1 / rows, {}});
+        distance += row.distance / rows / static_cast<double>(unit.second.size());
+      }
+    }
+    std::ranges::sort(own, {}, &Needed::score);
+    points.emplace_back(distance, quantile(own, kCovered, kNobody));
+    mean_x += points.back().first / n;
+    mean_y += points.back().second / n;
+  }
+  double variance = 0;
+  double together = 0;
+  for (const auto& [x, y] : points) {
+    variance += (x - mean_x) * (x - mean_x) / n;
+    together += (x - mean_x) * (y - mean_y) / n;
+  }
+  if (points.size() < kFewestFamilies || variance < kLeastVariance) return 0;
+  return std::max(0.0, together / variance);
+}
+
+// Nine of ten errors, less what the distance explains.
+double NewCardErrors::above(double Row::*score, double slope) const {
+  std::vector<Needed> left;
+  for (const Row& row : weighted()) {
+    left.push_back({row.*score - slope * row.distance, row.weight, {}});
+  }
+  std::ranges::sort(left, {}, &Needed::score);
+  return quantile(left, kCovered, kNobody);
+}
+
+BoundScales NewCardErrors::sloped_scales(const BoundScales& least) const {
+  const double time = slope(&Row::time);
+  const double energy = slope(&Row::energy);
+  return {std::max(least.time, above(&Row::time, time)),
+          std::max(least.energy, above(&Row::energy, energy)), time, energy};
+}
+
 Scores NewCardErrors::scores(const BoundScales& scales) const {
   if (rows_ == 0) return {};
   double held = 0;
   for (const Row& row : weighted()) {
-    held += (row.time <= scales.time ? 1 : 0) + (row.energy <= scales.energy ? 1 : 0);
+    held += (row.time <= scales.time_at(row.distance) ? 1 : 0) +
+            (row.energy <= scales.energy_at(row.distance) ? 1 : 0);
   }
   const auto n = static_cast<double>(rows_);
   return {rows_, time_sum_ / n, energy_sum_ / n, held / (2 * n)};

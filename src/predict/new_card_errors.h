@@ -22,11 +22,15 @@ class NewCardErrors {
   explicit NewCardErrors(RowKind kind) : kind_(kind) {}
 
   // `estimates` were made without the family of the example's card, one for each of its points.
-  // `unit` is what counts alike: the card, or a pair of cards.
-  void add(const Example& example, const std::string& unit, std::span<const RawEstimate> estimates);
+  // `unit` is what counts alike: the card, or a pair of cards; `distance` is where limits lie.
+  void add(const Example& example, const std::string& unit, double distance,
+           std::span<const RawEstimate> estimates);
 
   // `otherwise` with too few families to tell.
   BoundScales scales(const BoundScales& otherwise) const;
+  // Five cards were measured under limits, too few for that: a line through what each needed at its
+  // distance, never below `least`.
+  BoundScales sloped_scales(const BoundScales& least) const;
   Scores scores(const BoundScales& scales) const;
 
  private:
@@ -34,11 +38,14 @@ class NewCardErrors {
     std::string family;
     double time = 0;  // error over doubt
     double energy = 0;
+    double distance = 0;
     double weight = 0;
   };
   using Groups = std::map<std::string, std::vector<Row>>;  // by workload
 
   std::vector<Row> weighted() const;
+  double slope(double Row::*score) const;
+  double above(double Row::*score, double slope) const;
 
   RowKind kind_;
   std::map<std::string, Groups> units_;

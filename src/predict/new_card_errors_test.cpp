@@ -26,7 +26,7 @@ NewCardErrors errors_of(const std::vector<double>& off) {
       const double share = static_cast<double>(1 + estimates.size()) / 5;
       estimates.push_back({point.time + 0.01 * off[card] * share, point.energy, 0.01, 0.01});
     }
-    errors.add(job, job.key.gpu, estimates);
+    errors.add(job, job.key.gpu, 0.5 * static_cast<double>(card), estimates);
   }
   return errors;
 }
@@ -52,6 +52,16 @@ TEST(NewCardErrors, SayNothingWithTooFewFamilies) {
   EXPECT_EQ(NewCardErrors(RowKind::kLimits).scales(kOtherwise).energy, kOtherwise.energy);
 }
 
+TEST(NewCardErrors, WidenWithDistanceWhereFewCardsShowThatTheyDo) {
+  const BoundScales scales = errors_of({1, 2, 3, 4, 5, 6}).sloped_scales({0.5, 3});
+
+  EXPECT_NEAR(scales.time_slope, 2, 1e-6);
+  EXPECT_NEAR(scales.time_at(2.5), 6, 1);
+  EXPECT_EQ(scales.energy, 3);  // never below
+  EXPECT_EQ(scales.energy_slope, 0);
+  EXPECT_EQ(errors_of({1, 2, 3}).sloped_scales({0.5, 3}).time_slope, 0);
+}
+
 std::vector<Example> jobs_of_cards(std::size_t cards, double exponent) {
   std::vector<Example> jobs;
   for (std::size_t card = 0; card < cards; ++card) {
@@ -73,9 +83,7 @@ TEST(CardPairScales, AreWiderWhereCardsFollowRulesOfTheirOwn) {
   const auto unlike = card_pair_scales(jobs_of_cards(4, 0.5), options);
 
   ASSERT_TRUE(alike && unlike);
-  EXPECT_GT(unlike->clocks.time, 2 * alike->clocks.time);
-  // No limit was moved.
-  EXPECT_EQ(unlike->limits.time, kCardPairScales.limits.time);
+  EXPECT_GT(unlike->time, 2 * alike->time);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kDealingSeed = 20;
+// Under limits, bounds for another card where one family is all that is known: a convention.
+constexpr double kOneCardLimits = 2;
 // Of the ensemble, how many are trained again without a family of cards.
 constexpr std::size_t kMembersOfAFamily = 3;
 
@@ -80,11 +82,6 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
                       calibrate(residuals.limits, model.calibration.limits);
 }
 
-Scores calibrate_by_family(const NewCardErrors& errors, BoundScales& scales) {
-  scales = errors.scales(scales);
-  return errors.scores(scales);
-}
-
 // Each family of cards left out once, by members that have not seen a part of the workloads either:
 // who has seen neither speaks.
 Result<void> calibrate_by_family(std::span<const Example> examples,
@@ -111,10 +108,13 @@ Result<void> calibrate_by_family(std::span<const Example> examples,
     const std::string name = card_family(examples[i].key.gpu);
     const Asking doubting = {all, card_distances(model.cards, examples[i].features, name)};
     const auto raw = estimates_of(without, examples[i], doubting, saying);
-    errors.add(examples[i], examples[i].key.gpu, std::span<const RawEstimate>(raw));
+    errors.add(examples[i], examples[i].key.gpu, limit_distance(*doubting.distances),
+               std::span<const RawEstimate>(raw));
   }
-  model.by_card = calibrate_by_family(errors.clocks, model.new_card.clocks) +
-                  calibrate_by_family(errors.limits, model.new_card.limits);
+  Calibration& found = model.new_card;
+  found = {errors.clocks.scales(options.new_card),
+           errors.limits.sloped_scales(model.calibration.limits)};
+  model.by_card = errors.clocks.scores(found.clocks) + errors.limits.scores(found.limits);
   return {};
 }
 
@@ -139,8 +139,10 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
                              [&](std::size_t k, std::size_t i) { return part[i] != k; }));
   model.cards = card_profiles(examples);
   model.mean = mean_curve(examples);
-  model.new_card = options.new_card;
   calibrate(examples, part, model);
+  const BoundScales& limits = model.calibration.limits;
+  model.new_card = {options.new_card,
+                    {kOneCardLimits * limits.time, kOneCardLimits * limits.energy}};
   if (options.leave_cards && families.size() > 1) {
     RETURN_IF_ERROR(calibrate_by_family(examples, part, options, model));
   }

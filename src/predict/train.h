@@ -21,7 +21,8 @@ struct TrainingOptions {
   BoostingOptions boosting;
   unsigned threads = 0;     // 0: one per core
   bool leave_cards = true;  // find out how it does on a new card; takes a few trainings by family
-  Calibration new_card = kCardPairScales;  // where there are too few families to find out
+  BoundScales new_card =
+      kCardPairScales;  // at clocks, where there are too few families to find out
 };
 
 // kUsage with fewer than two workloads: nothing could be left out. The same examples and options

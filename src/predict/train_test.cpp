@@ -207,7 +207,7 @@ TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
   ASSERT_TRUE(model);
   ASSERT_TRUE(model->by_card);
   EXPECT_GT(model->by_card->time_mae, 1.2 * model->by_workload.time_mae);
-  EXPECT_NE(model->new_card.clocks.time, kCardPairScales.clocks.time);
+  EXPECT_NE(model->new_card.clocks.time, kCardPairScales.time);
 }
 
 TEST(Train, TakesWhatPairsOfCardsNeededWhereItKnowsTooFew) {
@@ -223,7 +223,7 @@ TEST(Train, TakesWhatPairsOfCardsNeededWhereItKnowsTooFew) {
   EXPECT_EQ(model->cards[1].card, "two 200");
   ASSERT_TRUE(model->by_card);
   EXPECT_GT(model->by_card->rows, 0U);
-  EXPECT_EQ(model->new_card.clocks.time, kCardPairScales.clocks.time);
+  EXPECT_EQ(model->new_card.clocks.time, kCardPairScales.time);
 }
 
 TEST(Train, RefusesASingleWorkload) {
