@@ -3,7 +3,10 @@
 // Prints the tables of docs/evidence/predictors.md: predictors against baselines on public sweeps,
 // whole workloads or whole cards left out. `scripts/evidence/predictors` calls it.
 //
-//   predictor_evidence DATA_FOLDER workloads|pooled|cards|limits|speed
+//   predictor_evidence DATA_FOLDER workloads|pooled|limits|speed
+//   predictor_evidence DATA_FOLDER cards|scales SIMULATED_FOLDER
+//
+// SIMULATED_FOLDER holds simulated-*.csv as scripts/make-model leaves them in WORK.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +19,7 @@
 #include <memory>
 
 #include "predict/baselines.h"
+#include "predict/card_pairs.h"
 #include "predict/check.h"
 #include "predict/model_predictor.h"
 #include "predict/train.h"
@@ -31,12 +35,9 @@ struct Contender {
   bool bounded = true;
 };
 
-// Bounds for cards that are not in the training cost a training more and matter in one table alone.
-Maker model_maker(ModelKind kind, bool new_cards) {
-  return [kind, new_cards](std::vector<Example> examples) -> Result<std::unique_ptr<Predictor>> {
-    TrainingOptions options;
-    options.kind = kind;
-    options.leave_cards = new_cards;
+Maker model_maker(ModelKind kind, TrainingOptions options) {
+  options.kind = kind;
+  return [options](std::vector<Example> examples) -> Result<std::unique_ptr<Predictor>> {
     ASSIGN_OR_RETURN(Model model, train(examples, options));
     return std::unique_ptr<Predictor>(std::make_unique<ModelPredictor>(std::move(model)));
   };
@@ -47,7 +48,14 @@ Result<std::unique_ptr<Predictor>> baseline(std::vector<Example> examples) {
   return std::unique_ptr<Predictor>(std::make_unique<Baseline>(mean_curve(examples)));
 }
 
-std::vector<Contender> contenders(bool new_cards = false) {
+// Bounds for cards that are not in the training cost trainings more and matter in few tables.
+TrainingOptions without_new_cards() {
+  TrainingOptions options;
+  options.leave_cards = false;
+  return options;
+}
+
+std::vector<Contender> contenders(const TrainingOptions& options = without_new_cards()) {
   return {
       {"mean curve", baseline<MeanCurvePredictor>, false},
       {"roofline", baseline<RooflinePredictor>, false},
@@ -56,9 +64,9 @@ std::vector<Contender> contenders(bool new_cards = false) {
          return std::unique_ptr<Predictor>(std::make_unique<NearestPredictor>(std::move(examples)));
        },
        false},
-      {"boosted", model_maker(ModelKind::kBoosted, new_cards)},
-      {"analytic", model_maker(ModelKind::kAnalytic, new_cards)},
-      {"joined", model_maker(ModelKind::kJoined, new_cards)}};
+      {"boosted", model_maker(ModelKind::kBoosted, options)},
+      {"analytic", model_maker(ModelKind::kAnalytic, options)},
+      {"joined", model_maker(ModelKind::kJoined, options)}};
 }
 
 struct CounterSet {
@@ -117,8 +125,14 @@ std::map<std::string, std::size_t> deal(const std::vector<Example>& examples, st
 std::string row(const std::string& title, const std::string& name, const Outcome& outcome,
                 bool bounded) {
   const CheckResult r = outcome.checker.result();
-  return fmt::format("| {} | {} | {:.2f} | {:.2f} | {} |\n", title, name, 100 * r.time_mae,
-                     100 * r.energy_mae, bounded ? fmt::format("{:.0f}", 100 * r.coverage90) : "–");
+  const auto held = [](double within, double width) {
+    return fmt::format("{:.0f} (± {:.0f})", 100 * within, 100 * width);
+  };
+  return fmt::format("| {} | {} | {:.2f} | {:.2f} | {} | {} | {} |\n", title, name,
+                     100 * r.time_mae, 100 * r.energy_mae,
+                     bounded ? fmt::format("{:.0f}", 100 * r.coverage90) : "–",
+                     bounded ? held(r.time_within, r.time_width) : "–",
+                     bounded ? held(r.energy_within, r.energy_width) : "–");
 }
 
 std::string choice_row(const std::string& title, const std::string& name, const Outcome& outcome) {
@@ -130,8 +144,8 @@ std::string choice_row(const std::string& title, const std::string& name, const 
 }
 
 constexpr const char* kErrorHeader =
-    "| tested on | predictor | time, % | energy, % | within 90 % bounds, % |\n"
-    "| --- | --- | --- | --- | --- |\n";
+    "| tested on | predictor | time, % | energy, % | within 90 % bounds, % | times | energies |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |\n";
 constexpr const char* kChoiceHeader =
     "\n| tested on | predictor | oracle saves, % | saves, % | over, % | if 90 % sure: saves, % | "
     "over, % |\n| --- | --- | --- | --- | --- | --- | --- |\n";
@@ -196,7 +210,7 @@ Result<void> limits(const std::string& data) {
     std::vector<Example> rest;
     std::ranges::copy_if(examples, std::back_inserter(rest),
                          [&, name = card](const Example& e) { return e.key.gpu != name; });
-    for (const Contender& contender : contenders(true)) {
+    for (const Contender& contender : contenders(TrainingOptions{})) {
       if (contender.name == "roofline") continue;  // without counters it says nothing
       ASSIGN_OR_RETURN(const auto predictor, contender.make(rest));
       Outcome outcome;
@@ -207,20 +221,60 @@ Result<void> limits(const std::string& data) {
   return {};
 }
 
-// Trained on one card, tested on another.
-Result<void> cards(const std::string& data) {
+// All that bounds between two cards are learnt from: simulated cards, public sweeps with counters,
+// and those of power limits.
+Result<std::vector<Example>> load_pairs(const std::string& data, const std::string& simulated) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(simulated)) {
+    if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  for (const CounterSet& set : kSets) paths.push_back(data + "/" + set.folder + "/data.csv");
+  for (const char* set : {"zeus_power_trace", "zeus_profile_windows", "darsh_llm_powercap"}) {
+    paths.push_back(fmt::format("{}/{}/data.csv", data, set));
+  }
+  ASSIGN_OR_RETURN(ExampleSet all, read_examples(paths));
+  return std::move(all.examples);
+}
+
+// Trained on one card, tested on another; bounds learnt from pairs of other families than the
+// tested one's.
+Result<void> cards(const std::string& data, const std::string& simulated) {
   const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
+  ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
+  std::map<std::string, BoundScales> scales;  // by the family left out
+  for (const CounterSet& set : kSets) {
+    const std::string family = card_family(set.gpu);
+    if (scales.contains(family)) continue;
+    std::vector<Example> others = known;
+    std::erase_if(others, [&](const Example& e) { return card_family(e.key.gpu) == family; });
+    ASSIGN_OR_RETURN(scales[family], card_pair_scales(others, {}));
+  }
   fmt::print("{}", kErrorHeader);
   for (const auto& [from, to] : pairs) {
     ASSIGN_OR_RETURN(const auto training, load(data, kSets[from]));
     ASSIGN_OR_RETURN(const auto tested, load(data, kSets[to]));
-    for (const Contender& contender : contenders(true)) {
+    TrainingOptions options;
+    options.new_card = scales.at(card_family(kSets[to].gpu));
+    for (const Contender& contender : contenders(options)) {
       ASSIGN_OR_RETURN(const auto predictor, contender.make(training));
       Outcome outcome;
       for (const Example& example : tested) outcome.checker.add(*predictor, example);
       fmt::print("{}", row(kSets[from].title + " → " + kSets[to].title, contender.name, outcome,
                            contender.bounded));
     }
+  }
+  return {};
+}
+
+// What kCardPairScales is to be: every family in it.
+Result<void> scales(const std::string& data, const std::string& simulated) {
+  ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
+  for (const ModelKind kind : kModelKinds) {
+    TrainingOptions options;
+    options.kind = kind;
+    ASSIGN_OR_RETURN(const BoundScales found, card_pair_scales(known, options));
+    fmt::print("- {}: {:.2f} (time), {:.2f} (energy)\n", to_string(kind), found.time, found.energy);
   }
   return {};
 }
@@ -269,14 +323,15 @@ Result<void> speed(const std::string& data) {
 }  // namespace hypermile
 
 int main(int argc, char** argv) {
-  const std::string_view part = argc == 3 ? argv[2] : "";
+  const std::string_view part = argc > 2 ? argv[2] : "";
   hypermile::Result<void> done =
       hypermile::Error{hypermile::ErrorCode::kUsage, "expected DATA_FOLDER and a part"};
-  if (part == "workloads") done = hypermile::workloads(argv[1]);
-  if (part == "pooled") done = hypermile::pooled(argv[1]);
-  if (part == "cards") done = hypermile::cards(argv[1]);
-  if (part == "limits") done = hypermile::limits(argv[1]);
-  if (part == "speed") done = hypermile::speed(argv[1]);
+  if (part == "workloads" && argc == 3) done = hypermile::workloads(argv[1]);
+  if (part == "pooled" && argc == 3) done = hypermile::pooled(argv[1]);
+  if (part == "cards" && argc == 4) done = hypermile::cards(argv[1], argv[3]);
+  if (part == "scales" && argc == 4) done = hypermile::scales(argv[1], argv[3]);
+  if (part == "limits" && argc == 3) done = hypermile::limits(argv[1]);
+  if (part == "speed" && argc == 3) done = hypermile::speed(argv[1]);
   if (done) return 0;
   fmt::print(stderr, "predictor_evidence: {}\n", done.error().line());
   return 1;

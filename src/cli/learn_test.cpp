@@ -67,6 +67,8 @@ TEST_F(Learn, WritesAModelThatPredictAnswersFromWithTheKeysOfTheContract) {
   EXPECT_TRUE(check["baseline_mean_curve"].contains("energy_mae"));
   EXPECT_TRUE(check.contains("energy_mae"));
   EXPECT_GE(check["coverage90"], 0.5);
+  EXPECT_GE(check["time_within"], 0.5);
+  EXPECT_GT(check["energy_width"], 0);
 }
 
 TEST_F(Learn, PredictShowsCurvesAndWhatAnObjectiveWouldChoose) {

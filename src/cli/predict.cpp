@@ -75,6 +75,10 @@ Result<void> run_check(const ModelPredictor& model, const std::string& path, boo
         {"time_mae", r.time_mae},
         {"energy_mae", r.energy_mae},
         {"coverage90", r.coverage90},
+        {"time_within", r.time_within},
+        {"energy_within", r.energy_within},
+        {"time_width", r.time_width},
+        {"energy_width", r.energy_width},
         {"baseline_mean_curve", {{"time_mae", b.time_mae}, {"energy_mae", b.energy_mae}}}};
     context.out << out.dump() << "\n";
     return {};

@@ -25,6 +25,12 @@ inline bool is_of(RowKind kind, const MeasuredRatio& point) {
   return point.at.limit.has_value() == (kind == RowKind::kLimits);
 }
 
+inline std::vector<RelativeSetting> settings_of(const Example& example) {
+  std::vector<RelativeSetting> settings;
+  for (const MeasuredRatio& point : example.points) settings.push_back(point.at);
+  return settings;
+}
+
 // Without a doubt nothing was moved that the model knows of.
 inline bool is_scored(RowKind kind, const MeasuredRatio& point, const RawEstimate& raw) {
   return is_of(kind, point) && point.at.sm >= kScoredFrom && raw.time_doubt > 0 &&

@@ -2,6 +2,7 @@
 #include "predict/card_distance.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -15,9 +16,27 @@ constexpr double kFarthest = 3;
 constexpr double kUnlike = 2;
 constexpr double kUsual = 0.5;
 
+bool moves(std::size_t knob, const RelativeSetting& at) {
+  switch (kAllKnobs[knob]) {
+    case Knob::kSmClock:
+      return at.sm != 1;
+    case Knob::kMemoryClock:
+      return at.memory != 1;
+    case Knob::kPowerLimit:
+      return at.limit.has_value();
+  }
+  return false;
+}
+
 CardProfile profile_of(const std::string& card, const std::vector<const Example*>& jobs) {
   CardProfile profile;
   profile.card = card;
+  for (std::size_t knob = 0; knob < profile.moved.size(); ++knob) {
+    for (const Example* job : jobs) {
+      profile.moved[knob] |= std::ranges::any_of(
+          job->points, [&](const MeasuredRatio& point) { return moves(knob, point.at); });
+    }
+  }
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     double n = 0;
     double sum = 0;
@@ -57,6 +76,20 @@ double distance(const CardProfile& profile, const Features& features) {
 
 }  // namespace
 
+std::string card_family(std::string_view card) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t from = 0; from < card.size();) {
+    std::size_t to = from;
+    while (to < card.size() && is_word(card[to])) ++to;
+    const std::string_view word = card.substr(from, to - from);
+    const auto digits = std::ranges::count_if(
+        word, [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+    if (digits >= 2) return std::string(word);
+    from = to + 1;
+  }
+  return std::string(card);
+}
+
 std::vector<CardProfile> card_profiles(std::span<const Example> examples) {
   std::map<std::string, std::vector<const Example*>> jobs;
   for (const Example& example : examples) jobs[example.key.gpu].push_back(&example);
@@ -65,15 +98,18 @@ std::vector<CardProfile> card_profiles(std::span<const Example> examples) {
   return profiles;
 }
 
-double card_distance(std::span<const CardProfile> profiles, const Features& features,
-                     std::string_view except) {
-  std::optional<double> nearest;
+KnobDistances card_distances(std::span<const CardProfile> profiles, const Features& features,
+                             std::string_view except) {
+  KnobDistances nearest;
+  nearest.fill(kFarthest);
   for (const CardProfile& profile : profiles) {
-    if (profile.card == except) continue;
+    if (!except.empty() && card_family(profile.card) == except) continue;
     const double here = distance(profile, features);
-    nearest = std::min(nearest.value_or(here), here);
+    for (std::size_t knob = 0; knob < nearest.size(); ++knob) {
+      if (profile.moved[knob]) nearest[knob] = std::min(nearest[knob], here);
+    }
   }
-  return nearest.value_or(0);
+  return nearest;
 }
 
 }  // namespace hypermile

@@ -9,14 +9,12 @@
 namespace hypermile {
 namespace {
 
-std::vector<RelativeSetting> settings_of(const Example& example) {
-  std::vector<RelativeSetting> settings;
-  for (const MeasuredRatio& point : example.points) settings.push_back(point.at);
-  return settings;
-}
-
 bool within(const Bounded& bounds, double truth) {
   return truth >= bounds.low && truth <= bounds.high;
+}
+
+double half_width(const Bounded& bounds) {
+  return (bounds.high - bounds.low) / 2;
 }
 
 double true_score(const MeasuredRatio& point, const Objective& objective) {
@@ -34,8 +32,10 @@ void Checker::add(const Predictor& predictor, const Example& example) {
     ++scored;
     sums_.time_mae += std::abs(estimates[i].time.value - point.time);
     sums_.energy_mae += std::abs(estimates[i].energy.value - point.energy);
-    held_ += within(estimates[i].time, point.time) ? 0.5 : 0;
-    held_ += within(estimates[i].energy, point.energy) ? 0.5 : 0;
+    sums_.time_within += within(estimates[i].time, point.time) ? 1 : 0;
+    sums_.energy_within += within(estimates[i].energy, point.energy) ? 1 : 0;
+    sums_.time_width += half_width(estimates[i].time);
+    sums_.energy_width += half_width(estimates[i].energy);
   }
   sums_.rows += scored;
   sums_.workloads += scored > 0 ? 1 : 0;
@@ -47,7 +47,11 @@ CheckResult Checker::result() const {
   const auto n = static_cast<double>(result.rows);
   result.time_mae /= n;
   result.energy_mae /= n;
-  result.coverage90 = held_ / n;
+  for (double* sum :
+       {&result.time_within, &result.energy_within, &result.time_width, &result.energy_width}) {
+    *sum /= n;
+  }
+  result.coverage90 = (result.time_within + result.energy_within) / 2;
   return result;
 }
 

@@ -17,7 +17,11 @@ struct CheckResult {
   std::size_t workloads = 0;  // jobs that these rows are of
   double time_mae = 0;        // mean absolute error of the ratio to the default, over rows
   double energy_mae = 0;
-  double coverage90 = 0;  // share of times and energies within their bounds
+  double coverage90 = 0;   // share of times and energies within their bounds
+  double time_within = 0;  // of times alone
+  double energy_within = 0;
+  double time_width = 0;  // mean half width of the bounds
+  double energy_width = 0;
 };
 
 // Adds up over jobs, so that a predictor may be another for each.
@@ -28,7 +32,6 @@ class Checker {
 
  private:
   CheckResult sums_;
-  double held_ = 0;
 };
 
 // The Setting of least predicted score among those whose probability of keeping the bound is

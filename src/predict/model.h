@@ -56,13 +56,16 @@ struct Relation {
   std::vector<Member> whole;    // have seen every job: what is answered is their mean
 };
 
-// Half the width of a 90 % interval is scale × (a floor and what members disagree about).
+// Half the width of a 90 % interval is a scale × the doubt (model_predictor.h). Under limits on an
+// unknown card the scale grows with the distance; elsewhere the doubt itself does.
 struct BoundScales {
   double time = 1;
   double energy = 1;
-  // For a card that was not in the training, by how far its job lies from those that were.
-  DistanceScale new_card_time = {2, 0};
-  DistanceScale new_card_energy = {2, 0};
+  double time_slope = 0;
+  double energy_slope = 0;
+
+  double time_at(double distance) const { return time + time_slope * distance; }
+  double energy_at(double distance) const { return energy + energy_slope * distance; }
 };
 
 // Clocks and limits are learnt from other jobs and err differently.
@@ -72,6 +75,11 @@ struct Calibration {
 
   const BoundScales& of(const RelativeSetting& at) const { return at.limit ? limits : clocks; }
 };
+
+// On cards that nobody has seen, for a model that knows too few cards to find out for itself: what
+// one card's model needed on the cards of other families, over many pairs (card_pairs.h;
+// docs/predicting.md tells which).
+inline constexpr BoundScales kCardPairScales = {1.35, 1.75};
 
 // On jobs that were not in the training of the member asked, rows at 0.6 of the SM clock or more.
 struct Scores {
@@ -87,7 +95,8 @@ Scores operator+(const Scores& a, const Scores& b);
 struct Model {
   ModelKind kind = ModelKind::kBoosted;
   std::vector<Relation> relations;
-  Calibration calibration;
+  Calibration calibration;         // on cards of the training
+  Calibration new_card;            // on others
   MeanCurve mean;                  // of the training jobs: what a model must beat
   std::vector<CardProfile> cards;  // in the training
   std::vector<ExampleSource> sources;

@@ -133,27 +133,33 @@ Scores scores_from(const Json& json) {
 Json to_json(const BoundScales& c) {
   return {{"time", c.time},
           {"energy", c.energy},
-          {"new_card_time", {c.new_card_time.base, c.new_card_time.slope}},
-          {"new_card_energy", {c.new_card_energy.base, c.new_card_energy.slope}}};
+          {"time_slope", c.time_slope},
+          {"energy_slope", c.energy_slope}};
+}
+
+Json to_json(const Calibration& c) {
+  return {{"clocks", to_json(c.clocks)}, {"limits", to_json(c.limits)}};
 }
 
 Json to_json(const std::vector<CardProfile>& cards) {
   Json out = Json::array();
   for (const CardProfile& card : cards) {
-    out.push_back(
-        {{"name", card.card}, {"known", card.known}, {"mean", card.mean}, {"spread", card.spread}});
+    out.push_back({{"name", card.card},
+                   {"known", card.known},
+                   {"mean", card.mean},
+                   {"spread", card.spread},
+                   {"moved", card.moved}});
   }
   return out;
 }
 
-DistanceScale distance_scale_from(const Json& json) {
-  return {json.at(0).get<double>(), json.at(1).get<double>()};
-}
-
 BoundScales bound_scales_from(const Json& json) {
   return {json.at("time").get<double>(), json.at("energy").get<double>(),
-          distance_scale_from(json.at("new_card_time")),
-          distance_scale_from(json.at("new_card_energy"))};
+          json.at("time_slope").get<double>(), json.at("energy_slope").get<double>()};
+}
+
+Calibration calibration_from(const Json& json) {
+  return {bound_scales_from(json.at("clocks")), bound_scales_from(json.at("limits"))};
 }
 
 Json to_json(const MeanCurve& mean) {
@@ -181,9 +187,8 @@ Result<Model> model_from(const Json& json) {
   for (const Json& relation : json.at("relations")) {
     ASSIGN_OR_RETURN(model.relations.emplace_back(), relation_from(relation));
   }
-  const Json& calibration = json.at("calibration");
-  model.calibration = {bound_scales_from(calibration.at("clocks")),
-                       bound_scales_from(calibration.at("limits"))};
+  model.calibration = calibration_from(json.at("calibration"));
+  model.new_card = calibration_from(json.at("new_card"));
   for (const Json& one : json.at("mean_curve")) {
     MeanCurve::Along& along = model.mean.knobs.emplace_back();
     along.knob = knob_from(one.at("knob"));
@@ -196,6 +201,7 @@ Result<Model> model_from(const Json& json) {
     one.at("known").get_to(card.known);
     one.at("mean").get_to(card.mean);
     one.at("spread").get_to(card.spread);
+    one.at("moved").get_to(card.moved);
   }
   for (const Json& s : json.at("trained_on")) {
     model.sources.push_back({s.at("name").get<std::string>(), s.at("hash").get<std::string>(),
@@ -251,9 +257,8 @@ std::string model_text(const Model& model) {
                      {"trained_on", to_json(model.sources)},
                      {"cards", to_json(model.cards)},
                      {"scores", std::move(scores)},
-                     {"calibration",
-                      {{"clocks", to_json(model.calibration.clocks)},
-                       {"limits", to_json(model.calibration.limits)}}},
+                     {"calibration", to_json(model.calibration)},
+                     {"new_card", to_json(model.new_card)},
                      {"mean_curve", to_json(model.mean)},
                      {"relations", std::move(relations)}};
   return json.dump() + "\n";

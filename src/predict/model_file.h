@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-inline constexpr int kModelVersion = 2;
+inline constexpr int kModelVersion = 3;
 
 std::string model_text(const Model& model);
 

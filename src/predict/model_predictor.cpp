@@ -8,9 +8,12 @@
 namespace hypermile {
 namespace {
 
-// What is always in doubt: the measurement itself, and a share of the lever.
+// What is always in doubt: the measurement itself, and a share of the lever. On another card the
+// share is as large as the card is far: counters there mean other curves.
 constexpr double kFloor = 0.004;
+constexpr double kNewCardFloor = 0.02;
 constexpr double kLeverDoubt = 0.05;
+constexpr double kDistanceDoubt = 0.2;
 constexpr double kLeastRatio = 0.05;
 
 struct Effect {
@@ -49,21 +52,30 @@ Consensus consensus(std::span<const Member> members, std::span<const Inputs> row
 }
 
 Consensus ask(const Relation& relation, std::span<const Inputs> rows,
-              std::span<const double> levers, std::optional<std::size_t> member) {
-  if (member) {
-    return consensus({&relation.members[*member % relation.members.size()], 1}, rows, levers);
+              std::span<const double> levers, const std::optional<MemberRange>& members) {
+  if (members) {
+    return consensus(std::span(relation.members).subspan(members->first, members->count), rows,
+                     levers);
   }
   Consensus out = consensus(relation.members, rows, levers);
   if (!relation.whole.empty()) out.mean = consensus(relation.whole, rows, levers).mean;
   return out;
 }
 
+double lever_doubt(Knob knob, const Asking& asking) {
+  // Of jobs under a limit little more than their power is known, and that is alike on cards that
+  // are not: there distance widens the scale alone.
+  return asking.distances && knob != Knob::kPowerLimit
+             ? kDistanceDoubt * (*asking.distances)[static_cast<std::size_t>(knob)]
+             : kLeverDoubt;
+}
+
 // One relation along its own knob, everything else as in `at`.
 class EffectCurve {
  public:
   EffectCurve(const Relation& relation, Inputs& inputs, const RelativeSetting& at,
-              std::optional<std::size_t> member)
-      : relation_(relation) {
+              const Asking& asking)
+      : relation_(relation), lever_doubt_(lever_doubt(relation.knob, asking)) {
     std::array<Inputs, kCurveKnots.size()> rows;
     Knots levers;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -72,7 +84,7 @@ class EffectCurve {
       rows[i] = inputs;
       levers[i] = lever(relation.knob, relation.target, here);
     }
-    const Consensus said = ask(relation, rows, levers, member);
+    const Consensus said = ask(relation, rows, levers, asking.members);
     spread_ = said.spread;
     double highest = 1;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -91,7 +103,7 @@ class EffectCurve {
     if (x <= 0) return {};
     const double last = lever_.back();
     const double ratio = x > last ? 1 + (ratio_.back() - 1) * x / last : along(ratio_, 1, x);
-    return {std::max(kLeastRatio, ratio), x * (kLeverDoubt + along(spread_, spread_[0], x))};
+    return {std::max(kLeastRatio, ratio), x * (lever_doubt_ + along(spread_, spread_[0], x))};
   }
 
  private:
@@ -114,19 +126,32 @@ class EffectCurve {
   }
 
   const Relation& relation_;
+  double lever_doubt_;
   Knots lever_ = {};
   Knots ratio_ = {};
   Knots spread_ = {};
 };
 
+// Nobody moved the knob, so nothing is claimed of it; on another card that is in doubt.
+void doubt_unmoved(Knob knob, Target target, std::span<const RelativeSetting> settings,
+                   const Asking& asking, std::vector<Effect>& out) {
+  if (!asking.distances || knob == Knob::kPowerLimit) return;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    out[i].doubt += lever(knob, target, settings[i]) * lever_doubt(knob, asking) * out[i].ratio;
+  }
+}
+
 // All Settings under one target. Curves are made once for each memory clock.
 void follow(const Model& model, Target target, Inputs& inputs,
-            std::span<const RelativeSetting> settings, std::optional<std::size_t> member,
+            std::span<const RelativeSetting> settings, const Asking& asking,
             std::vector<Effect>& out) {
   for (Effect& effect : out) effect = {1, 0};
   for (const Knob knob : kAllKnobs) {
     const Relation* relation = model.find(knob, target);
-    if (relation == nullptr || relation->members.empty()) continue;
+    if (relation == nullptr || relation->members.empty()) {
+      doubt_unmoved(knob, target, settings, asking, out);
+      continue;
+    }
     std::vector<std::pair<double, EffectCurve>> curves;  // by memory clock
     for (std::size_t i = 0; i < settings.size(); ++i) {
       if (lever(knob, target, settings[i]) <= 0) continue;
@@ -135,7 +160,7 @@ void follow(const Model& model, Target target, Inputs& inputs,
       if (found == curves.end()) {
         RelativeSetting at;
         at.memory = memory;
-        curves.emplace_back(memory, EffectCurve(*relation, inputs, at, member));
+        curves.emplace_back(memory, EffectCurve(*relation, inputs, at, asking));
         found = curves.end() - 1;
       }
       const Effect effect = found->second.at(settings[i]);
@@ -145,7 +170,8 @@ void follow(const Model& model, Target target, Inputs& inputs,
   }
   // A limit that the job never reaches changes nothing, but measuring it again does.
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (settings[i] != RelativeSetting{}) out[i].doubt += kFloor;
+    if (settings[i] == RelativeSetting{}) continue;
+    out[i].doubt += asking.distances && !settings[i].limit ? kNewCardFloor : kFloor;
   }
 }
 
@@ -157,12 +183,12 @@ Bounded bounded(double value, double doubt, double scale) {
 
 std::vector<RawEstimate> raw_estimates(const Model& model, const Features& features,
                                        std::span<const RelativeSetting> settings,
-                                       std::optional<std::size_t> member) {
+                                       const Asking& asking) {
   Inputs inputs = inputs_of(features, {});
   std::vector<Effect> time(settings.size());
   std::vector<Effect> energy(settings.size());
-  follow(model, Target::kTime, inputs, settings, member, time);
-  follow(model, Target::kEnergy, inputs, settings, member, energy);
+  follow(model, Target::kTime, inputs, settings, asking, time);
+  follow(model, Target::kEnergy, inputs, settings, asking, energy);
   std::vector<RawEstimate> out;
   out.reserve(settings.size());
   for (std::size_t i = 0; i < settings.size(); ++i) {
@@ -175,16 +201,17 @@ std::vector<RatioEstimate> ModelPredictor::predict(
     const Features& features, std::string_view gpu,
     std::span<const RelativeSetting> settings) const {
   const bool known = std::ranges::find(model_.cards, gpu, &CardProfile::card) != model_.cards.end();
-  const double distance = known ? 0 : card_distance(model_.cards, features);
-  const std::vector<RawEstimate> raw = raw_estimates(model_, features, settings);
+  Asking asking;
+  if (!known) asking.distances = card_distances(model_.cards, features);
+  const double under_limit = known ? 0 : limit_distance(*asking.distances);
+  const Calibration& calibration = known ? model_.calibration : model_.new_card;
+  const std::vector<RawEstimate> raw = raw_estimates(model_, features, settings, asking);
   std::vector<RatioEstimate> out;
   out.reserve(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    const BoundScales& scales = model_.calibration.of(settings[i]);
-    const double time = known ? scales.time : scales.new_card_time.at(distance);
-    const double energy = known ? scales.energy : scales.new_card_energy.at(distance);
-    out.push_back({bounded(raw[i].time, raw[i].time_doubt, time),
-                   bounded(raw[i].energy, raw[i].energy_doubt, energy)});
+    const BoundScales& scales = calibration.of(settings[i]);
+    out.push_back({bounded(raw[i].time, raw[i].time_doubt, scales.time_at(under_limit)),
+                   bounded(raw[i].energy, raw[i].energy_doubt, scales.energy_at(under_limit))});
   }
   return out;
 }

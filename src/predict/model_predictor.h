@@ -10,18 +10,30 @@
 
 namespace hypermile {
 
-// Of one estimate before calibration.
+// Of one estimate before calibration. A doubt is in units of the ratio; a 90 % bound is a doubt
+// times a scale.
 struct RawEstimate {
   double time = 1;
   double energy = 1;
-  double time_doubt = 0;  // in units of the ratio; a 90 % bound is this times a scale
+  double time_doubt = 0;
   double energy_doubt = 0;
 };
 
-// The raw estimates, in the order of `settings`. `member`: that one alone, else the mean of all.
+struct MemberRange {
+  std::size_t first = 0;
+  std::size_t count = 1;
+};
+
+struct Asking {
+  std::optional<MemberRange> members;  // these alone; else those that have seen all jobs
+  // To the cards of the training, for a job on another one: doubts grow with them.
+  std::optional<KnobDistances> distances;
+};
+
+// The raw estimates, in the order of `settings`.
 std::vector<RawEstimate> raw_estimates(const Model& model, const Features& features,
                                        std::span<const RelativeSetting> settings,
-                                       std::optional<std::size_t> member = {});
+                                       const Asking& asking = {});
 
 class ModelPredictor final : public Predictor {
  public:

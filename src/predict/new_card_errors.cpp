@@ -3,18 +3,73 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace hypermile {
 namespace {
 
 constexpr double kCovered = 0.9;
-// With fewer cards a slope would be a guess.
-constexpr std::size_t kFewestCards = 4;
+constexpr double kLevelStep = 0.005;
+constexpr double kFarthestLevel = 0.99;
+// What fewer families need is no sample of what cards need.
+constexpr std::size_t kFewestFamilies = 4;
 constexpr double kLeastVariance = 1e-4;
+// No family has this name.
+constexpr std::string_view kNobody = "\n";
+
+// One error of a family, with its weight.
+struct Needed {
+  double score = 0;
+  double weight = 0;
+  std::string_view family;
+};
+
+// `sorted` without one family.
+double quantile(const std::vector<Needed>& sorted, double level, std::string_view without) {
+  double all = 0;
+  for (const Needed& one : sorted) all += one.family == without ? 0 : one.weight;
+  double sum = 0;
+  double last = 0;
+  for (const Needed& one : sorted) {
+    if (one.family == without) continue;
+    sum += one.weight;
+    last = one.score;
+    if (sum >= level * all) break;
+  }
+  return last;
+}
+
+// Of each family, by what the others need at a level.
+double share_held(const std::vector<Needed>& sorted, const std::set<std::string_view>& families,
+                  double level) {
+  double held = 0;
+  double all = 0;
+  for (const std::string_view family : families) {
+    const double scale = quantile(sorted, level, family);
+    for (const Needed& one : sorted) {
+      if (one.family != family) continue;
+      all += one.weight;
+      held += one.score <= scale ? one.weight : 0;
+    }
+  }
+  return all > 0 ? held / all : 1;
+}
+
+double scale_of(std::vector<Needed> needed, double otherwise) {
+  std::set<std::string_view> families;
+  for (const Needed& one : needed) families.insert(one.family);
+  if (families.size() < kFewestFamilies) return otherwise;
+  std::ranges::sort(needed, {}, &Needed::score);
+  double level = kCovered;
+  while (level < kFarthestLevel && share_held(needed, families, level) < kCovered) {
+    level += kLevelStep;
+  }
+  return quantile(needed, level, kNobody);
+}
 
 }  // namespace
 
-void NewCardErrors::add(const Example& example, double distance,
+void NewCardErrors::add(const Example& example, const std::string& unit, double distance,
                         std::span<const RawEstimate> estimates) {
   for (std::size_t i = 0; i < example.points.size(); ++i) {
     const MeasuredRatio& point = example.points[i];
@@ -22,82 +77,94 @@ void NewCardErrors::add(const Example& example, double distance,
     if (!is_scored(kind_, point, raw)) continue;
     const double time = std::abs(raw.time - point.time);
     const double energy = std::abs(raw.energy - point.energy);
-    cards_[example.key.gpu][example.group].push_back(
-        {distance, time / raw.time_doubt, energy / raw.energy_doubt});
+    units_[unit][example.group].push_back(
+        {card_family(example.key.gpu), time / raw.time_doubt, energy / raw.energy_doubt, distance});
     time_sum_ += time;
     energy_sum_ += energy;
     ++rows_;
   }
 }
 
-double NewCardErrors::quantile(std::vector<std::pair<double, double>> values, double share) {
-  std::ranges::sort(values);
-  double all = 0;
-  for (const auto& value : values) all += value.second;
-  double sum = 0;
-  for (const auto& value : values) {
-    sum += value.second;
-    if (sum >= share * all) return value.first;
+std::vector<NewCardErrors::Row> NewCardErrors::weighted() const {
+  std::vector<Row> rows;
+  rows.reserve(rows_);
+  for (const auto& unit : units_) {
+    for (const auto& group : unit.second) {
+      for (Row row : group.second) {
+        row.weight =
+            1 / static_cast<double>(group.second.size()) / static_cast<double>(unit.second.size());
+        rows.push_back(std::move(row));
+      }
+    }
   }
-  return values.empty() ? 0 : values.back().first;
+  return rows;
+}
+
+BoundScales NewCardErrors::scales(const BoundScales& otherwise) const {
+  const std::vector<Row> rows = weighted();
+  std::vector<Needed> time;
+  std::vector<Needed> energy;
+  for (const Row& row : rows) {
+    time.push_back({row.time, row.weight, row.family});
+    energy.push_back({row.energy, row.weight, row.family});
+  }
+  return {scale_of(std::move(time), otherwise.time), scale_of(std::move(energy), otherwise.energy)};
 }
 
 // Of a line through what each card needed at its distance.
 double NewCardErrors::slope(double Row::*score) const {
-  std::vector<std::pair<double, double>> needed;
+  std::vector<std::pair<double, double>> points;
   double mean_x = 0;
   double mean_y = 0;
-  const auto n = static_cast<double>(cards_.size());
-  for (const auto& card : cards_) {
-    std::vector<std::pair<double, double>> own;
+  const auto n = static_cast<double>(units_.size());
+  for (const auto& unit : units_) {
+    std::vector<Needed> own;
     double distance = 0;
-    for (const auto& group : card.second) {
-      const double weight = 1 / static_cast<double>(group.second.size());
+    for (const auto& group : unit.second) {
+      const auto rows = static_cast<double>(group.second.size());
       for (const Row& row : group.second) {
-        own.emplace_back(row.*score, weight);
-        distance += weight * row.distance / static_cast<double>(card.second.size());
+        own.push_back({row.*score, 1 / rows, {}});
+        distance += row.distance / rows / static_cast<double>(unit.second.size());
       }
     }
-    needed.emplace_back(distance, quantile(std::move(own), kCovered));
-    mean_x += needed.back().first / n;
-    mean_y += needed.back().second / n;
+    std::ranges::sort(own, {}, &Needed::score);
+    points.emplace_back(distance, quantile(own, kCovered, kNobody));
+    mean_x += points.back().first / n;
+    mean_y += points.back().second / n;
   }
   double variance = 0;
   double together = 0;
-  for (const auto& [x, y] : needed) {
+  for (const auto& [x, y] : points) {
     variance += (x - mean_x) * (x - mean_x) / n;
     together += (x - mean_x) * (y - mean_y) / n;
   }
-  if (needed.size() < kFewestCards || variance < kLeastVariance) return 0;
+  if (points.size() < kFewestFamilies || variance < kLeastVariance) return 0;
   return std::max(0.0, together / variance);
 }
 
-DistanceScale NewCardErrors::fit(double Row::*score, double least) const {
-  DistanceScale scale{least, slope(score)};
-  std::vector<std::pair<double, double>> left;  // beyond what the distance explains
-  for (const auto& card : cards_) {
-    for (const auto& group : card.second) {
-      const double weight =
-          1 / static_cast<double>(group.second.size()) / static_cast<double>(card.second.size());
-      for (const Row& row : group.second) {
-        left.emplace_back(row.*score - scale.slope * row.distance, weight);
-      }
-    }
+// Nine of ten errors, less what the distance explains.
+double NewCardErrors::above(double Row::*score, double slope) const {
+  std::vector<Needed> left;
+  for (const Row& row : weighted()) {
+    left.push_back({row.*score - slope * row.distance, row.weight, {}});
   }
-  scale.base = std::max(least, quantile(std::move(left), kCovered));
-  return scale;
+  std::ranges::sort(left, {}, &Needed::score);
+  return quantile(left, kCovered, kNobody);
 }
 
-Scores NewCardErrors::scores(const DistanceScale& time, const DistanceScale& energy) const {
+BoundScales NewCardErrors::sloped_scales(const BoundScales& least) const {
+  const double time = slope(&Row::time);
+  const double energy = slope(&Row::energy);
+  return {std::max(least.time, above(&Row::time, time)),
+          std::max(least.energy, above(&Row::energy, energy)), time, energy};
+}
+
+Scores NewCardErrors::scores(const BoundScales& scales) const {
   if (rows_ == 0) return {};
   double held = 0;
-  for (const auto& card : cards_) {
-    for (const auto& group : card.second) {
-      for (const Row& row : group.second) {
-        held += (row.time <= time.at(row.distance) ? 1 : 0) +
-                (row.energy <= energy.at(row.distance) ? 1 : 0);
-      }
-    }
+  for (const Row& row : weighted()) {
+    held += (row.time <= scales.time_at(row.distance) ? 1 : 0) +
+            (row.energy <= scales.energy_at(row.distance) ? 1 : 0);
   }
   const auto n = static_cast<double>(rows_);
   return {rows_, time_sum_ / n, energy_sum_ / n, held / (2 * n)};

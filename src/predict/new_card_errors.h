@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds for a card that nobody has seen: each card of the training is left out once, and its
-// errors, in units of the model's doubt, tell how wide bounds must be at which distance from the
-// other cards. Every card counts alike, and every workload of a card.
+// Bounds for a card that nobody has seen: errors on cards whose family was left out of the
+// training, in units of the model's doubt there, tell what doubts are to be multiplied by. Every
+// card counts alike, and every workload of a card. Jobs of one card err alike, so nine of ten rows
+// of these cards say little of the next one: the quantile is taken as far out as it must be for
+// nine of ten rows of a family to lie within what the other families set.
 #pragma once
 
 #include <map>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "predict/calibration.h"
-#include "predict/card_distance.h"
 #include "predict/model.h"
 #include "predict/model_predictor.h"
 
@@ -20,30 +21,34 @@ class NewCardErrors {
  public:
   explicit NewCardErrors(RowKind kind) : kind_(kind) {}
 
-  // `estimates` were made without the card of `example`, one for each of its points; `distance` is
-  // from the other cards.
-  void add(const Example& example, double distance, std::span<const RawEstimate> estimates);
+  // `estimates` were made without the family of the example's card, one for each of its points.
+  // `unit` is what counts alike: the card, or a pair of cards; `distance` is where limits lie.
+  void add(const Example& example, const std::string& unit, double distance,
+           std::span<const RawEstimate> estimates);
 
-  // Nine of ten errors lie within; never narrower than `least` at any distance.
-  DistanceScale time_scale(double least) const { return fit(&Row::time, least); }
-  DistanceScale energy_scale(double least) const { return fit(&Row::energy, least); }
-  // With bounds at these.
-  Scores scores(const DistanceScale& time, const DistanceScale& energy) const;
+  // `otherwise` with too few families to tell.
+  BoundScales scales(const BoundScales& otherwise) const;
+  // Five cards were measured under limits, too few for that: a line through what each needed at its
+  // distance, never below `least`.
+  BoundScales sloped_scales(const BoundScales& least) const;
+  Scores scores(const BoundScales& scales) const;
 
  private:
   struct Row {
-    double distance = 0;
+    std::string family;
     double time = 0;  // error over doubt
     double energy = 0;
+    double distance = 0;
+    double weight = 0;
   };
   using Groups = std::map<std::string, std::vector<Row>>;  // by workload
 
-  DistanceScale fit(double Row::*score, double least) const;
+  std::vector<Row> weighted() const;
   double slope(double Row::*score) const;
-  static double quantile(std::vector<std::pair<double, double>> values, double share);
+  double above(double Row::*score, double slope) const;
 
   RowKind kind_;
-  std::map<std::string, Groups> cards_;
+  std::map<std::string, Groups> units_;
   std::size_t rows_ = 0;
   double time_sum_ = 0;
   double energy_sum_ = 0;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/card_pairs.h"
+
+#include <map>
+#include <set>
+
+#include "predict/model_predictor.h"
+#include "predict/new_card_errors.h"
+
+namespace hypermile {
+namespace {
+
+// A model of fewer is no model of a card.
+constexpr std::size_t kFewestWorkloads = 8;
+
+std::size_t workloads_of(const std::vector<Example>& examples) {
+  std::set<std::string> groups;
+  for (const Example& example : examples) groups.insert(example.group);
+  return groups.size();
+}
+
+}  // namespace
+
+Result<BoundScales> card_pair_scales(std::span<const Example> examples,
+                                     const TrainingOptions& options) {
+  std::map<std::string, std::vector<Example>> cards;
+  for (const Example& example : examples) {
+    cards[example.set + " " + example.key.gpu].push_back(example);
+  }
+  TrainingOptions alone = options;
+  alone.leave_cards = false;
+  NewCardErrors clocks(RowKind::kClocks);
+  for (const auto& [from, known] : cards) {
+    if (workloads_of(known) < kFewestWorkloads) continue;
+    ASSIGN_OR_RETURN(const Model model, train(known, alone));
+    const std::string family = card_family(known.front().key.gpu);
+    for (const auto& [to, asked] : cards) {
+      if (card_family(asked.front().key.gpu) == family) continue;
+      for (const Example& example : asked) {
+        const Asking asking = {{}, card_distances(model.cards, example.features)};
+        const auto raw = raw_estimates(model, example.features, settings_of(example), asking);
+        clocks.add(example, from + " → " + to, 0.0, raw);
+      }
+    }
+  }
+  return clocks.scales(kCardPairScales);
+}
+
+}  // namespace hypermile
