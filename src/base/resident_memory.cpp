@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/resident_memory.h"
 
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 
@@ -34,10 +35,8 @@ std::optional<Mapping> read_only_file(const std::string& line) {
   return readable && line.find('/') != std::string::npos ? std::optional(mapping) : std::nullopt;
 }
 
-}  // namespace
-
-void give_back_unused_memory() {
-  ::malloc_trim(0);
+// Drops pages of files that nobody changed.
+void drop_clean_pages() {
   std::ifstream smaps("/proc/self/smaps");
   std::optional<Mapping> mapping;
   for (std::string line; std::getline(smaps, line);) {
@@ -55,6 +54,21 @@ void give_back_unused_memory() {
       // NOLINTEND(performance-no-int-to-ptr)
     }
   }
+}
+
+}  // namespace
+
+void give_back_unused_memory() {
+  ::malloc_trim(0);
+  // The loader holds its lock while it tells of its objects: none can be loaded or closed in
+  // another thread, and be changed or be something else, between the look at a mapping and its
+  // release.
+  ::dl_iterate_phdr(
+      [](dl_phdr_info*, std::size_t, void*) {
+        drop_clean_pages();
+        return 1;  // once
+      },
+      nullptr);
 }
 
 }  // namespace hypermile

@@ -8,7 +8,8 @@
 namespace hypermile {
 
 // Gives freed heap, and pages of files as they are on disk, back to the system. Whatever is needed
-// again comes back by itself, from the page cache. Any thread, at any time; takes milliseconds.
+// again comes back by itself, from the page cache. Any thread, at any time, though not while
+// another unmaps files of its own; takes milliseconds.
 void give_back_unused_memory();
 
 }  // namespace hypermile
