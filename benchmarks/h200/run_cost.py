@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hypermile itself takes of its host beside a real training loop, its sensors polled at 50 Hz: share of one core by
+"""What hypermile itself takes of its host beside a real training loop, as `run` does it: share of one core by
 thread, how often each wakes, and resident memory of the hypermile process alone (the job is its child), from /proc; then
 what NVML takes without hypermile (nvml_calls.py), beside the same loop. HYPERMILE_READ_ONLY=1. Less than two minutes.
 

@@ -75,7 +75,10 @@ struct SamplerTest : public ::testing::Test {
 
   VirtualClock clock;
   SteppingGpu gpu{clock};
-  Sampler sampler{gpu, clock};
+  Sampler sampler;
+
+ protected:
+  explicit SamplerTest(const SamplerOptions& options = {}) : sampler(gpu, clock, options) {}
 };
 
 TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryOther) {
@@ -169,6 +172,31 @@ TEST_F(SamplerTest, PollsAheadTellTheSameARoundLater) {
   EXPECT_NEAR((steps.back().energy - steps.front().energy) /
                   (steps.back().time - steps.front().time) / Watts(1),
               300, 0.01);
+}
+
+struct CalmSamplerTest : public SamplerTest {
+  CalmSamplerTest() : SamplerTest({.calm_period = milliseconds(80)}) {}
+};
+
+TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardKeepsPowerItselfAndMissesNoStepThatIsPlanned) {
+  poll_until(3);
+  const int before = gpu.reads;
+
+  const auto steps = poll_until(33);
+
+  EXPECT_NEAR(gpu.reads - before, 30 * 12.5, 2);
+  EXPECT_GE(steps.size(), 14U);
+  EXPECT_NEAR((steps.back().energy - steps.front().energy) /
+                  (steps.back().time - steps.front().time) / Watts(1),
+              300, 0.01);
+}
+
+TEST_F(CalmSamplerTest, PollsAsOftenAsEverWhereTheCardKeepsNone) {
+  gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
+
+  poll_until(10);
+
+  EXPECT_NEAR(gpu.reads, 500, 2);
 }
 
 TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
