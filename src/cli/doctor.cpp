@@ -71,8 +71,9 @@ void sweep(std::vector<DoctorFinding>& findings) {
   const std::size_t swept = sweep_ring_folders();
   if (swept == 0) return;
   findings.push_back({"rings", DoctorVerdict::kOk,
-                      fmt::format("removed {} left by runs that were killed",
-                                  swept == 1 ? "a folder" : fmt::format("{} folders", swept)),
+                      swept == 1
+                          ? "removed the folder that a killed run had left"
+                          : fmt::format("removed {} folders that killed runs had left", swept),
                       ""});
 }
 
