@@ -14,50 +14,40 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "cli/cli.h"
+#include "cli/cli_for_test.h"
 #include "progress/recording.h"
 
 namespace hypermile {
 namespace {
 
-class Detect : public ::testing::Test {
+class Detect : public CliTest {
  protected:
   void SetUp() override {
-    ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     folder_ = std::filesystem::path(::testing::TempDir()) /
               ("hypermile_detect_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  int run(const std::vector<std::string>& arguments) {
-    out_.str("");
-    err_.str("");
-    VirtualClock clock;
-    CommandContext context{out_, err_, false, clock, {}};
-    return run_cli(arguments, context);
-  }
   std::string file(const std::string& text) {
     const std::string path = (folder_ / "recording.csv").string();
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
   nlohmann::json detect(const std::string& option, const std::string& path) {
-    EXPECT_EQ(run({"detect", option, path, "--json"}), 0) << err_.str();
-    return nlohmann::json::parse(out_.str());
+    EXPECT_EQ(run({"detect", option, path, "--json"}), 0) << err();
+    return nlohmann::json::parse(out());
   }
   // Exit code 1 and exactly one line.
   std::string complaint(const std::string& option, const std::string& path) {
     EXPECT_EQ(run({"detect", option, path, "--json"}), 1);
-    EXPECT_EQ(out_.str(), "");
-    const std::string text = err_.str();
+    EXPECT_EQ(out(), "");
+    const std::string text = err();
     EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;
     return text;
   }
 
   std::filesystem::path folder_;
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 // Micro-batches of 40 kernels launched at once and waited for, 20 ms each; after every fourth an
@@ -150,17 +140,17 @@ TEST_F(Detect, FindsALongPeriodInSensorsAndRefusesNoise) {
 
 TEST_F(Detect, PrintsTextForPeople) {
   ASSERT_EQ(run({"detect", "--launches", file(accumulated_launches(60))}), 0);
-  EXPECT_NE(out_.str().find("60 iterations of 86 ms"), std::string::npos) << out_.str();
-  EXPECT_NE(out_.str().find("each of about 4 steps"), std::string::npos) << out_.str();
+  EXPECT_NE(out().find("60 iterations of 86 ms"), std::string::npos) << out();
+  EXPECT_NE(out().find("each of about 4 steps"), std::string::npos) << out();
 
   ASSERT_EQ(run({"detect", "--launches", file("t_s,kernel\n")}), 0);
-  EXPECT_EQ(out_.str(), "not resolved: there are no launches\n");
+  EXPECT_EQ(out(), "not resolved: there are no launches\n");
 }
 
 TEST_F(Detect, IsBadUsageWithoutOrWithTwoRecordings) {
   EXPECT_EQ(run({"detect"}), 2);
   EXPECT_EQ(
-      err_.str(),
+      err(),
       "hypermile: detect needs one recording; give either --launches F.csv or --nvml F.csv\n");
   EXPECT_EQ(run({"detect", "--launches", "a", "--nvml", "b"}), 2);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix.
-// Only reads. Fails (exit 1) where there is no GPU to work with.
+// Changes nothing, but that it removes what killed runs have left in shared memory. Fails (exit 1)
+// where there is no GPU to work with.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "cli/diagnosis.h"
 #include "cli/find_cupti.h"
 #include "cli/gpu_access.h"
+#include "inject/ring_sweep.h"
 #include "measure/sensor_probe.h"
 
 namespace hypermile {
@@ -64,10 +66,22 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
   return patients;
 }
 
+// Shared memory that runs left which could not end as they should.
+void sweep(std::vector<DoctorFinding>& findings) {
+  const std::size_t swept = sweep_ring_folders();
+  if (swept == 0) return;
+  findings.push_back({"rings", DoctorVerdict::kOk,
+                      swept == 1
+                          ? "removed the folder that a killed run had left"
+                          : fmt::format("removed {} folders that killed runs had left", swept),
+                      ""});
+}
+
 Result<void> run_doctor(const CommandArguments& arguments, CommandContext& context) {
   ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
   patients.findings.push_back(diagnose_cupti(find_cupti()));
   for (DoctorFinding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
+  sweep(patients.findings);
   std::vector<GpuDiagnosis> gpus;
   for (OpenedGpu& gpu : patients.gpus) {
     if (context.terminal) {

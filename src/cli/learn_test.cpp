@@ -7,17 +7,15 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/cli.h"
+#include "cli/cli_for_test.h"
 
 namespace hypermile {
 namespace {
 
-class Learn : public ::testing::Test {
+class Learn : public CliTest {
  protected:
   void SetUp() override {
-    ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::temp_directory_path() / (std::string("hypermile_") + test->name());
     std::filesystem::create_directories(folder_);
@@ -38,26 +36,17 @@ class Learn : public ::testing::Test {
   std::string sweep_path() const { return (folder_ / "data.csv").string(); }
   std::string model_path() const { return (folder_ / "model.json").string(); }
 
-  int run(const std::vector<std::string>& arguments) {
-    out_.str("");
-    err_.str("");
-    VirtualClock clock(1.7e9);
-    CommandContext context{out_, err_, false, clock, {}};
-    return run_cli(arguments, context);
-  }
-  nlohmann::json document() const { return nlohmann::json::parse(out_.str()); }
+  nlohmann::json document() const { return nlohmann::json::parse(out()); }
 
   std::filesystem::path folder_;
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 TEST_F(Learn, WritesAModelThatPredictAnswersFromWithTheKeysOfTheContract) {
-  ASSERT_EQ(run({"learn", sweep_path(), "--out", model_path(), "--json"}), 0) << err_.str();
+  ASSERT_EQ(run({"learn", sweep_path(), "--out", model_path(), "--json"}), 0) << err();
   EXPECT_EQ(document()["workloads"], 8);
 
   ASSERT_EQ(run({"predict", "--model", model_path(), "--check", sweep_path(), "--json"}), 0)
-      << err_.str();
+      << err();
 
   const nlohmann::json check = document();
   EXPECT_EQ(check["rows"], 32);
@@ -74,7 +63,7 @@ TEST_F(Learn, WritesAModelThatPredictAnswersFromWithTheKeysOfTheContract) {
 TEST_F(Learn, PredictShowsCurvesAndWhatAnObjectiveWouldChoose) {
   ASSERT_EQ(run({"learn", sweep_path(), "--out", model_path(), "--kind", "analytic"}), 0);
 
-  ASSERT_EQ(run({"predict", "--model", model_path(), sweep_path(), "--json"}), 0) << err_.str();
+  ASSERT_EQ(run({"predict", "--model", model_path(), sweep_path(), "--json"}), 0) << err();
 
   const nlohmann::json jobs = document()["jobs"];
   ASSERT_EQ(jobs.size(), 8U);
@@ -82,7 +71,7 @@ TEST_F(Learn, PredictShowsCurvesAndWhatAnObjectiveWouldChoose) {
   EXPECT_LT(jobs[0]["best"]["sm"], 0.85);
   EXPECT_TRUE(jobs[7]["best"].is_null() || jobs[7]["best"]["sm"] > 0.9);
   EXPECT_EQ(run({"predict", "--model", model_path(), sweep_path()}), 0);
-  EXPECT_NE(out_.str().find("best"), std::string::npos);
+  EXPECT_NE(out().find("best"), std::string::npos);
 }
 
 TEST_F(Learn, TellsABadRowAndUsesTheRest) {
@@ -91,7 +80,7 @@ TEST_F(Learn, TellsABadRowAndUsesTheRest) {
   ASSERT_EQ(run({"learn", sweep_path(), "--out", model_path(), "--kind", "analytic", "--json"}), 0);
 
   EXPECT_EQ(document()["problems"], 1);
-  EXPECT_NE(err_.str().find("data.csv:42: time_s"), std::string::npos) << err_.str();
+  EXPECT_NE(err().find("data.csv:42: time_s"), std::string::npos) << err();
 }
 
 TEST_F(Learn, BadUsageIsToldInOneLine) {
@@ -101,7 +90,7 @@ TEST_F(Learn, BadUsageIsToldInOneLine) {
   EXPECT_EQ(run({"learn", "/nonexistent.csv", "--out", model_path()}), 1);
   EXPECT_EQ(run({"predict", sweep_path()}), 2);
   EXPECT_EQ(run({"predict", "--model", sweep_path(), sweep_path()}), 1);
-  EXPECT_NE(err_.str().find("data.csv is truncated or not JSON"), std::string::npos);
+  EXPECT_NE(err().find("data.csv is truncated or not JSON"), std::string::npos);
 }
 
 }  // namespace

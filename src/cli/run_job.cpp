@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/stop_signals.h"
+#include "inject/ring_sweep.h"
 #include "job/injection.h"
 #include "job/job_cupti.h"
 #include "job/job_watch.h"
@@ -21,6 +22,7 @@ Result<RingFolder> make_ring_folder(const std::optional<JobUser>& user) {
 
 // Everything that makes the job visible to us; nullopt where nothing can, which is said.
 std::optional<RingFolder> prepare(JobCommand& job, const OptionValues& options, JobReport& report) {
+  sweep_ring_folders();
   Result<RingFolder> folder = make_ring_folder(job.user);
   if (!folder) {
     report.say(folder.error().line() + "; the job runs unobserved");

@@ -7,18 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/cli.h"
+#include "cli/cli_for_test.h"
 #include "cli/sweep_bar.h"
 
 namespace hypermile {
 namespace {
 
-class SweepCommand : public ::testing::Test {
+class SweepCommand : public CliTest {
  protected:
   void SetUp() override {
-    ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     if (const char* source = std::getenv("HYPERMILE_SOURCE_DIR")) {
       ::setenv("HYPERMILE_DATA", source, 1);
     }
@@ -34,20 +32,12 @@ class SweepCommand : public ::testing::Test {
     std::ifstream in(path(name));
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  int run(std::vector<std::string> arguments) {
-    out_.str("");
-    err_.str("");
-    VirtualClock clock(1.7e9);
-    CommandContext context{out_, err_, false, clock, {}};
-    return run_cli(arguments, context);
-  }
   int sweep(const std::string& name, std::vector<std::string> more) {
     more.insert(more.begin(), {"sweep", "--out", path(name)});
     return run(std::move(more));
   }
 
   std::filesystem::path folder_;
-  std::ostringstream out_, err_;
 };
 
 TEST_F(SweepCommand, WritesATableThatEvaluateLearnAndPredictRead) {
@@ -55,20 +45,20 @@ TEST_F(SweepCommand, WritesATableThatEvaluateLearnAndPredictRead) {
     ASSERT_EQ(sweep(workload + ".csv", {"--gpu", "sim:h200", "--workload", workload, "--grid",
                                         "sm=6", "--warm-up", "2s", "--json"}),
               0)
-        << err_.str();
-    EXPECT_TRUE(nlohmann::json::parse(out_.str())["complete"]);
+        << err();
+    EXPECT_TRUE(nlohmann::json::parse(out())["complete"]);
   }
 
-  ASSERT_EQ(run({"evaluate", path("gpt2.csv"), "--policy", "oracle", "--json"}), 0) << err_.str();
-  EXPECT_EQ(nlohmann::json::parse(out_.str())["runs"].size(), 3U);
+  ASSERT_EQ(run({"evaluate", path("gpt2.csv"), "--policy", "oracle", "--json"}), 0) << err();
+  EXPECT_EQ(nlohmann::json::parse(out())["runs"].size(), 3U);
   ASSERT_EQ(run({"learn", path("resnet50.csv"), path("gpt2.csv"), path("dcgan.csv"), "--out",
                  path("model.json"), "--kind", "analytic"}),
             0)
-      << err_.str();
+      << err();
   ASSERT_EQ(run({"predict", "--model", path("model.json"), "--check", path("dlrm.csv"), "--json"}),
             0)
-      << err_.str();
-  EXPECT_GT(nlohmann::json::parse(out_.str())["rows"], 2);
+      << err();
+  EXPECT_GT(nlohmann::json::parse(out())["rows"], 2);
   // An H200 has activity counters.
   EXPECT_NE(read("gpt2.csv").find("tensor_active"), std::string::npos);
 }
@@ -76,16 +66,16 @@ TEST_F(SweepCommand, WritesATableThatEvaluateLearnAndPredictRead) {
 TEST_F(SweepCommand, DoesNothingTwice) {
   const std::vector<std::string> command = {"--gpu",  "sim:v100-sxm2", "--workload", "dcgan",
                                             "--grid", "sm=2",          "--warm-up",  "1s"};
-  ASSERT_EQ(sweep("F.csv", command), 0) << err_.str();
+  ASSERT_EQ(sweep("F.csv", command), 0) << err();
   const std::string table = read("F.csv");
 
-  ASSERT_EQ(sweep("F.csv", command), 0) << err_.str();
+  ASSERT_EQ(sweep("F.csv", command), 0) << err();
   EXPECT_EQ(read("F.csv"), table);
 
   std::vector<std::string> other = command;
   other[3] = "gpt2";
   EXPECT_EQ(sweep("F.csv", other), 2);
-  EXPECT_NE(err_.str().find("is of another sweep: dcgan"), std::string::npos) << err_.str();
+  EXPECT_NE(err().find("is of another sweep: dcgan"), std::string::npos) << err();
 }
 
 TEST_F(SweepCommand, SweepsAReplayedGpu) {
@@ -93,15 +83,15 @@ TEST_F(SweepCommand, SweepsAReplayedGpu) {
                                    "G,job,1000,1,100,1\nG,job,800,1.1,80,0\nG,job,600,1.4,70,0\n";
 
   ASSERT_EQ(sweep("F.csv", {"--gpu", "replay:" + path("in.csv") + "#G/job", "--grid", "sm=all"}), 0)
-      << err_.str();
+      << err();
 
-  EXPECT_EQ(run({"evaluate", path("F.csv"), "--policy", "oracle"}), 0) << err_.str();
+  EXPECT_EQ(run({"evaluate", path("F.csv"), "--policy", "oracle"}), 0) << err();
 }
 
 TEST_F(SweepCommand, BadUsageIsToldInOneLine) {
   EXPECT_EQ(run({"sweep", "--", "true"}), 2);
   EXPECT_EQ(sweep("F.csv", {}), 2);
-  EXPECT_NE(err_.str().find("no job was given"), std::string::npos);
+  EXPECT_NE(err().find("no job was given"), std::string::npos);
   EXPECT_EQ(sweep("F.csv", {"--gpu", "sim:h200", "--", "true"}), 2);
   EXPECT_EQ(sweep("F.csv", {"--gpu", "sim:h200", "--workload", "all"}), 2);
   EXPECT_EQ(sweep("F.csv", {"--gpu", "sim:h200", "--grid", "fast"}), 2);

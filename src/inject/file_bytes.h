@@ -3,27 +3,11 @@
 // Bytes at a place in a file: all of them, or false.
 #pragma once
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 
 namespace hypermile {
 
-inline bool read_at(int fd, void* into, std::size_t size, std::size_t offset) {
-  ssize_t got = -1;
-  do {
-    got = ::pread(fd, into, size, static_cast<off_t>(offset));
-  } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(size);
-}
-
-inline bool write_at(int fd, const void* from, std::size_t size, std::size_t offset) {
-  ssize_t put = -1;
-  do {
-    put = ::pwrite(fd, from, size, static_cast<off_t>(offset));
-  } while (put < 0 && errno == EINTR);
-  return put == static_cast<ssize_t>(size);
-}
+bool read_at(int fd, void* into, std::size_t size, std::size_t offset);
+bool write_at(int fd, const void* from, std::size_t size, std::size_t offset);
 
 }  // namespace hypermile

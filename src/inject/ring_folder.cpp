@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/ring_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
+
+#include "inject/folder_names.h"
 
 namespace hypermile {
 namespace {
@@ -18,27 +19,23 @@ namespace {
 // Time stamps of files move in steps of a timer tick: a file made within the same step as the last
 // change we saw would not show.
 constexpr double kSettleSeconds = 0.05;
+constexpr int kAttempts = 8;
 
 double seconds_between(const timespec& from, const timespec& to) {
   return static_cast<double>(to.tv_sec - from.tv_sec) +
          static_cast<double>(to.tv_nsec - from.tv_nsec) * 1e-9;
 }
 
-template <class Visit>
-void for_each_name(int folder, Visit visit) {
-  // A descriptor of its own, because closedir() closes it and readdir() moves it.
-  const int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  DIR* entries = ::fdopendir(fd);
-  if (!entries) {
-    ::close(fd);
-    return;
-  }
-  while (const dirent* entry = ::readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && !visit(std::string(name))) break;
-  }
-  ::closedir(entries);
+// A folder of the name that is there and that no sweep is about to remove; it stays ours as long as
+// the descriptor is open.
+FileDescriptor hold(const std::string& path) {
+  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return folder;
+  // A file system without locks has no sweeps either.
+  const bool taken = ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct stat status {};
+  const bool there = ::fstat(folder.get(), &status) == 0 && status.st_nlink > 0;
+  return taken || !there ? FileDescriptor() : std::move(folder);
 }
 
 }  // namespace
@@ -66,16 +63,24 @@ RingFolder::~RingFolder() {
   ::rmdir(path_.c_str());
 }
 
-Result<RingFolder> RingFolder::make() {
+std::vector<std::string> RingFolder::parents() {
+  std::vector<std::string> found;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  for (const char* parent : {runtime, "/dev/shm", "/tmp"}) {
-    if (!parent || *parent != '/') continue;
-    std::string path = fmt::format("{}/hypermile-XXXXXX", parent);
-    if (!::mkdtemp(path.data())) continue;  // makes it 0700
-    auto folder = open(path);
-    if (!folder) return folder.error();
-    folder->ours_ = true;
-    return folder;
+  if (runtime && *runtime == '/') found.emplace_back(runtime);
+  found.insert(found.end(), {"/dev/shm", "/tmp"});
+  return found;
+}
+
+Result<RingFolder> RingFolder::make() {
+  for (const std::string& parent : parents()) {
+    // A sweep may come between making and holding it: what it has taken is left to it.
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
+      if (!::mkdtemp(path.data())) break;  // makes it 0700
+      if (FileDescriptor folder = hold(path)) {
+        return RingFolder(std::move(path), std::move(folder), ::geteuid(), true);
+      }
+    }
   }
   return Error{ErrorCode::kIo,
                "no folder for shared memory can be made in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
@@ -95,7 +100,7 @@ Result<RingFolder> RingFolder::make_for(uid_t owner, gid_t group) {
 }
 
 Result<RingFolder> RingFolder::open(const std::string& path) {
-  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  FileDescriptor folder = hold(path);
   struct stat status {};
   if (!folder || ::fstat(folder.get(), &status) != 0)
     return Error{ErrorCode::kNotFound,

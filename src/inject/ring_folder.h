@@ -2,7 +2,9 @@
 //
 // The folder in which the processes of one job leave their rings. The controller makes it, names it
 // to the job in HYPERMILE_RING_DIR and looks into it now and then: every process that comes to use
-// CUDA, forked, exec'ed or started by another, leaves a ring there and is found.
+// CUDA, forked, exec'ed or started by another, leaves a ring there and is found. Whoever uses a
+// folder holds a shared lock on it, which ends with its process however that ends: ring_sweep.h
+// removes what nobody holds.
 #pragma once
 
 #include <sys/types.h>
@@ -36,6 +38,10 @@ class RingFolder {
   ~RingFolder();
 
   const std::string& path() const { return path_; }
+
+  // Where folders are made, and how their names begin; six characters follow.
+  static std::vector<std::string> parents();
+  static constexpr const char* kPrefix = "hypermile-rings-";
 
   // Opens rings that appeared since the last call; costs one system call when none did. At most
   // kMostRings are held; broken files are passed over, once each. Returned pointers live until

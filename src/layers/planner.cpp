@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "layers/lagrange_dp.h"
-#include "layers/plan_prune.h"
 #include "layers/plan_fill.h"
+#include "layers/plan_prune.h"
 #include "layers/plan_refine.h"
 
 namespace hypermile {

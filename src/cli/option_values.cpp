@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What options are given: whether a text is a value of its option, the values of one call, and
+// those that the environment gives. The table itself is in options.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+
+#include "base/parse.h"
+#include "cli/options.h"
+
+namespace hypermile {
+namespace {
+
+using enum OptionKind;
+
+Error bad_value(const OptionSpec& spec, const Error& error) {
+  return Error{ErrorCode::kUsage, fmt::format("--{}: {}", spec.name, error.message), error.remedy};
+}
+
+Result<void> check(OptionKind kind, std::string_view text) {
+  switch (kind) {
+    case kFlag:
+      if (text == "true" || text == "false") return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected true or false, got '{}'", text)};
+    case kAddress:
+    case kText:
+    case kList:
+      if (!text.empty()) return {};
+      return Error{ErrorCode::kUsage, "expected a value, got nothing"};
+    case kInteger: {
+      ASSIGN_OR_RETURN(const long long number, parse_integer(text));
+      if (number >= 0) return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
+    }
+    case kNumber:
+    case kFraction: {
+      ASSIGN_OR_RETURN(const double number,
+                       kind == kNumber ? parse_number(text) : parse_fraction(text));
+      if (number >= 0) return {};
+      return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
+    }
+    case kSlowdown:
+      RETURN_IF_ERROR(parse_slowdown(text));
+      return {};
+    case kDuration:
+      RETURN_IF_ERROR(parse_duration(text));
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> validate_option(const OptionSpec& spec, std::string_view text) {
+  const Result<void> result = check(spec.kind, text);
+  if (!result) return bad_value(spec, result.error());
+  return {};
+}
+
+OptionValues::OptionValues(std::string_view command) : specs_(options_of(command)) {}
+
+void OptionValues::set(std::string_view name, std::string text) {
+  assert(validate_option(spec(name), text).ok());
+  given_[std::string(name)] = std::move(text);
+}
+
+const OptionSpec& OptionValues::spec(std::string_view name) const {
+  const auto found = std::ranges::find(specs_, name, &OptionSpec::name);
+  assert(found != specs_.end());
+  return *found;
+}
+
+std::string OptionValues::text(std::string_view name) const {
+  const auto found = given_.find(std::string(name));
+  return found != given_.end() ? found->second : std::string(spec(name).fallback);
+}
+
+std::vector<std::string> OptionValues::list(std::string_view name) const {
+  std::vector<std::string> items;
+  std::string rest = text(name);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (end > 0) items.push_back(rest.substr(0, end));
+    rest.erase(0, end + 1);
+  }
+  return items;
+}
+
+long long OptionValues::integer(std::string_view name) const {
+  return *parse_integer(text(name));
+}
+
+double OptionValues::number(std::string_view name) const {
+  const std::string value = text(name);
+  if (spec(name).kind == kSlowdown) return *parse_slowdown(value);
+  if (spec(name).kind == kFraction) return *parse_fraction(value);
+  return *parse_number(value);
+}
+
+Seconds OptionValues::duration(std::string_view name) const {
+  return *parse_duration(text(name));
+}
+
+std::string variable_of(const OptionSpec& spec) {
+  std::string name = "HYPERMILE_" + std::string(spec.name);
+  std::ranges::replace(name, '-', '_');
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return name;
+}
+
+Result<void> read_environment(std::string_view command, OptionValues& values) {
+  for (const OptionSpec& spec : options_of(command)) {
+    if (!spec.in_environment || values.given(spec.name)) continue;
+    const std::string variable = variable_of(spec);
+    const char* text = std::getenv(variable.c_str());
+    if (text == nullptr || *text == '\0') continue;
+    if (const Result<void> valid = check(spec.kind, text); !valid) {
+      return Error{ErrorCode::kUsage, fmt::format("{}: {}", variable, valid.error().message),
+                   valid.error().remedy};
+    }
+    values.set(spec.name, text);
+  }
+  return {};
+}
+
+}  // namespace hypermile

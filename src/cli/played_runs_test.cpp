@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `demo`, `evaluate` and `simulate` as people and scripts see them: whole runs, played in virtual
+// time.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli_for_test.h"
+#include "record/event_log.h"
+
+namespace hypermile {
+namespace {
+
+using PlayedRuns = BareMachineTest;
+
+TEST_F(PlayedRuns, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
+  const std::string log =
+      (std::filesystem::path(::testing::TempDir()) / "demo_test.jsonl").string();
+  std::filesystem::remove(log);
+
+  ASSERT_EQ(run({"demo", "--json", "--log", log}), 0) << err();
+
+  const auto runs = nlohmann::json::parse(out())["runs"];
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0]["policy"], "default");
+  EXPECT_EQ(runs[0]["saved_pct"].get<double>(), 0);
+  EXPECT_EQ(runs[1]["policy"], "gpoeo");
+  EXPECT_GT(runs[2]["saved_pct"].get<double>(), 2);
+  EXPECT_LT(runs[2]["slowdown_pct"].get<double>(), 5.5);
+  const auto content = read_event_log(log);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(content->unreadable_lines, 0U);
+  const auto* end = std::get_if<RunEnd>(&content->events.back().body);
+  ASSERT_NE(end, nullptr);
+  EXPECT_NEAR(end->totals.at("joules"), runs[2]["joules"].get<double>(), 1e-6);
+  std::filesystem::remove(log);
+}
+
+TEST_F(PlayedRuns, DemoShowsATableAndWhatWasSaved) {
+  const std::string page =
+      (std::filesystem::path(::testing::TempDir()) / "demo_test.html").string();
+  std::filesystem::remove(page);
+
+  ASSERT_EQ(run({"demo", "--report", page}), 0) << err();
+
+  EXPECT_NE(out().find("gpoeo"), std::string::npos);
+  EXPECT_NE(out().find("(true best)"), std::string::npos);
+  EXPECT_NE(out().find("less energy"), std::string::npos);
+  EXPECT_NE(out().find("Simulated, not measured"), std::string::npos);
+  if (!std::filesystem::exists(page)) {  // built without npm
+    EXPECT_NE(err().find("no report"), std::string::npos) << err();
+    return;
+  }
+  EXPECT_NE(out().find("in words: " + page + "\n"), std::string::npos) << out();
+  EXPECT_EQ(err(), "") << "live lines belong on terminals";
+  std::filesystem::remove(page);
+}
+
+TEST_F(PlayedRuns, DemoRepeatsExactlyForOneSeed) {
+  ASSERT_EQ(run({"demo", "--json"}), 0);
+  const std::string first = out();
+  ASSERT_EQ(run({"demo", "--json"}), 0);
+
+  EXPECT_EQ(out(), first);
+  ASSERT_EQ(run({"demo", "--json", "--seed", "2"}), 0);
+  EXPECT_NE(out(), first);
+}
+
+TEST_F(PlayedRuns, DemoSaysWhenItsLogCannotBeWritten) {
+  EXPECT_EQ(run({"demo", "--log", "/nonexistent/demo.jsonl"}), 1);
+  EXPECT_NE(err().find("/nonexistent/demo.jsonl: cannot open"), std::string::npos) << err();
+}
+
+TEST_F(PlayedRuns, EvaluateScoresPoliciesAgainstTheOracle) {
+  EXPECT_EQ(run({"evaluate", sweep_, "--policy", "default,oracle,fixed:sm=1680", "--json",
+                 "--max-slowdown", "5%", "--repeat", "2"}),
+            0)
+      << err();
+
+  const auto report = nlohmann::json::parse(out());
+  ASSERT_EQ(report["summary"].size(), 3U);
+  EXPECT_EQ(report["runs"].size(), 6U);
+  EXPECT_NEAR(report["summary"][0]["mean_saved_pct"].get<double>(), 0, 1e-6);
+  EXPECT_NEAR(report["summary"][1]["share_of_oracle"].get<double>(), 1, 1e-9);
+  EXPECT_EQ(report["runs"][5]["final_setting"], "sm=1680MHz");
+}
+
+TEST_F(PlayedRuns, EvaluateNamesWhatItDoesNotKnow) {
+  EXPECT_EQ(run({"evaluate", sweep_, "--policy", "bisecton"}), 2);
+  EXPECT_NE(err().find("did you mean bisection"), std::string::npos) << err();
+  EXPECT_EQ(run({"evaluate", sweep_, "--knobs", "fan"}), 2);
+  EXPECT_EQ(run({"evaluate", sweep_, "--objective", "ed3p"}), 2);
+  EXPECT_EQ(run({"evaluate"}), 2);
+  EXPECT_EQ(run({"evaluate", "/nonexistent.csv"}), 1);
+}
+
+TEST_F(PlayedRuns, SimulateComparesPoliciesOnOneJob) {
+  ASSERT_EQ(run({"simulate", "--gpu", "sim:rtx3080ti", "--workload", "vgg16", "--iterations",
+                 "1500", "--policy", "default,oracle,fixed:sm=1200", "--json"}),
+            0)
+      << err();
+
+  const auto report = nlohmann::json::parse(out());
+  EXPECT_TRUE(report["simulated"].get<bool>());
+  ASSERT_EQ(report["runs"].size(), 3U);
+  EXPECT_EQ(report["summary"].size(), 3U);
+  EXPECT_EQ(report["runs"][1]["final_setting"], report["runs"][1]["oracle_setting"]);
+  EXPECT_GT(report["runs"][1]["saved_pct"].get<double>(), 0);
+  EXPECT_GT(report["runs"][2]["slowdown_pct"].get<double>(), 5);
+  EXPECT_TRUE(report["runs"][2]["violated_job"].get<bool>());
+  EXPECT_GT(report["runs"][2]["kept"]["time_per_iteration_s"]["mean"].get<double>(),
+            report["runs"][0]["baseline"]["time_per_iteration_s"]["mean"].get<double>());
+}
+
+TEST_F(PlayedRuns, SimulateShowsAPersonTheDefaultBesideWhatTheyAskedFor) {
+  ASSERT_EQ(run({"simulate", "--workload", "dcgan", "--iterations", "1000", "--policy", "oracle"}),
+            0)
+      << err();
+
+  EXPECT_NE(out().find("\ndefault "), std::string::npos) << out();
+  EXPECT_NE(out().find("\noracle "), std::string::npos);
+  EXPECT_NE(out().find("(true best)"), std::string::npos);
+  EXPECT_NE(out().find(" ± "), std::string::npos) << "errors belong to means";
+  EXPECT_NE(out().find("bound 5 %"), std::string::npos);
+}
+
+TEST_F(PlayedRuns, SimulateTakesSeveralWorkloadsAndSumsThemUp) {
+  ASSERT_EQ(run({"simulate", "--workload", "dlrm,vit_b16", "--iterations", "800", "--policy",
+                 "default,bisection"}),
+            0)
+      << err();
+
+  EXPECT_NE(out().find("dlrm"), std::string::npos);
+  EXPECT_NE(out().find("vit_b16"), std::string::npos);
+  EXPECT_NE(out().find("share of oracle"), std::string::npos);
+}
+
+TEST_F(PlayedRuns, SimulateRepeatsExactlyForOneSeed) {
+  const std::vector<std::string> call = {"simulate", "--workload",   "dcgan", "--policy",
+                                         "gpoeo",    "--iterations", "1000",  "--json"};
+  ASSERT_EQ(run(call), 0) << err();
+  const std::string first = out();
+  ASSERT_EQ(run(call), 0);
+
+  EXPECT_EQ(out(), first);
+  std::vector<std::string> other = call;
+  other.insert(other.end(), {"--seed", "2"});
+  ASSERT_EQ(run(other), 0);
+  EXPECT_NE(out(), first);
+}
+
+TEST_F(PlayedRuns, SimulateNamesWhatItDoesNotKnow) {
+  EXPECT_EQ(run({"simulate", "--workload", "resnet5"}), 2);
+  EXPECT_NE(err().find("resnet50"), std::string::npos) << err();
+  EXPECT_EQ(run({"simulate", "--gpu", "sim:rtx3080"}), 2);
+  EXPECT_NE(err().find("rtx3080ti"), std::string::npos) << err();
+  EXPECT_EQ(run({"simulate", "--gpu", "0"}), 2);
+  EXPECT_EQ(run({"simulate", "--policy", "bisecton", "--iterations", "100"}), 2);
+  EXPECT_NE(err().find("did you mean bisection"), std::string::npos) << err();
+  EXPECT_EQ(run({"simulate", "--iterations", "1", "--policy", "default"}), 2);
+  EXPECT_EQ(run({"simulate", "--log", "/nonexistent/run.jsonl"}), 1);
+  EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+}
+
+}  // namespace
+}  // namespace hypermile
