@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/card_pairs.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 
@@ -36,10 +38,11 @@ Result<BoundScales> card_pair_scales(std::span<const Example> examples,
     const std::string family = card_family(known.front().key.gpu);
     for (const auto& [to, asked] : cards) {
       if (card_family(asked.front().key.gpu) == family) continue;
+      const std::string pair = fmt::format("{} → {}", from, to);
       for (const Example& example : asked) {
         const Asking asking = {{}, card_distances(model.cards, example.features)};
         const auto raw = raw_estimates(model, example.features, settings_of(example), asking);
-        clocks.add(example, from + " → " + to, 0.0, raw);
+        clocks.add(example, pair, 0.0, raw);
       }
     }
   }

@@ -135,9 +135,10 @@ class EffectCurve {
 // Nobody moved the knob, so nothing is claimed of it; on another card that is in doubt.
 void doubt_unmoved(Knob knob, Target target, std::span<const RelativeSetting> settings,
                    const Asking& asking, std::vector<Effect>& out) {
-  if (!asking.distances || knob == Knob::kPowerLimit) return;
+  if (!asking.distances) return;
+  const double share = kDistanceDoubt * (*asking.distances)[static_cast<std::size_t>(knob)];
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    out[i].doubt += lever(knob, target, settings[i]) * lever_doubt(knob, asking) * out[i].ratio;
+    out[i].doubt += lever(knob, target, settings[i]) * share * out[i].ratio;
   }
 }
 

@@ -183,13 +183,14 @@ TEST(Train, GivesTheSameModelWhateverTheThreads) {
 
 TEST_P(TrainedModel, DoubtsAKnobOnAnotherCardThatNobodyMoved) {
   const ModelPredictor predictor(model(jobs_for_test(20)));
-  const std::vector<RelativeSetting> settings = {{0.8, 1, {}}, {0.8, 0.5, {}}};
+  const std::vector<RelativeSetting> settings = {{0.8, 1, {}}, {0.8, 0.5, {}}, {0.8, 1, 0.5}};
 
   const auto out = predictor.predict(job_for_test("x", 0.2, 0.8).features, "another", settings);
 
   EXPECT_EQ(out[1].time.value, out[0].time.value);
   EXPECT_GT(out[1].time.high, out[0].time.high + 0.5);
   EXPECT_GT(out[1].energy.high, out[0].energy.high);
+  EXPECT_GT(out[2].time.high, out[0].time.high + 0.5);
 }
 
 TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
