@@ -96,7 +96,9 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
 
   std::uint64_t accepted = 0;
   RingBatch batch;
-  for (int i = 0; i < 3000; ++i) {
+  // On a busy machine the other thread may come late.
+  const auto untouched = [&] { return reader_->lost() + reader_->damaged() == 0; };
+  for (int i = 0; i < 3000 || (i < 1'000'000 && untouched()); ++i) {
     batch.clear();
     (void)reader_->drain(now() + Seconds(i), batch);
     for (const NumberedLaunch& each : batch.launches) {
@@ -111,7 +113,7 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
   hostile.join();
 
   RecordProperty("accepted", std::to_string(accepted));
-  EXPECT_GT(reader_->lost() + reader_->damaged(), 0U);
+  EXPECT_FALSE(untouched());
 }
 
 }  // namespace
