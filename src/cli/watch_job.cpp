@@ -16,6 +16,7 @@
 #include "counters/counter_process.h"
 #include "gpu/setting_grid.h"
 #include "inject/cupti_library.h"
+#include "measure/job_sampling.h"
 #include "observe/session.h"
 #include "predict/model_file.h"
 #include "predict/model_predictor.h"
@@ -148,11 +149,10 @@ class JobWatcher {
     SessionOptions options;
     options.only_gpu = gpus_.only();
     options.also_watch = job_.gpus;
-    // A third of what a ring holds of the busiest launching: records carry their own times, and each
-    // round costs the same however much there is to read.
+    // A third of what a ring holds of the busiest launching: records carry their own times, and
+    // each round costs the same however much there is to read.
     options.step = milliseconds(40);
-    // No multiple of the counter's 100 ms, so that polls do not keep falling onto its steps.
-    options.sampler.calm_period = milliseconds(80);
+    options.sampler = beside_a_job();
     return options;
   }
 

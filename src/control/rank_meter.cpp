@@ -22,7 +22,7 @@ constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(2.5);
+constexpr Seconds kBefore = Seconds(5);
 // A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
 constexpr Seconds kStepBehind = milliseconds(150);
 

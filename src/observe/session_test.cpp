@@ -49,7 +49,7 @@ class CounterNotingGpu final : public FakeGpu {
   std::vector<Instant>& reads_;
 };
 
-TEST_F(SessionTest, ReadsTheEnergyCounterWhereAWindowEndsAndRarelyElse) {
+TEST_F(SessionTest, ReadsTheEnergyCounterWhereEveryOtherWindowEndsAndRarelyElse) {
   std::vector<Instant> reads;
   open_gpu_ = [&]() -> OpenedFake {
     return std::shared_ptr<Gpu>(new CounterNotingGpu(clock_, reads));
@@ -62,16 +62,17 @@ TEST_F(SessionTest, ReadsTheEnergyCounterWhereAWindowEndsAndRarelyElse) {
   finish();
 
   int windows = 0;
+  int read = 0;
   for (const Event& event : events("window")) {
     const Window& window = std::get<WindowEvent>(event.body).window;
     const Instant end = window.begin + window.duration;
     if (window.begin < at(10) || end > at(38)) continue;
     ++windows;
-    EXPECT_TRUE(std::ranges::any_of(reads, [&](Instant time) {
-      return time > end && time - end < Seconds(0.4);
-    })) << (end - begin_).value();
+    read += std::ranges::any_of(
+        reads, [&](Instant time) { return time > end && time - end < Seconds(0.4); });
   }
   EXPECT_GE(windows, 12);
+  EXPECT_GE(read, windows / 2);
   EXPECT_LE(late, 17);
 }
 

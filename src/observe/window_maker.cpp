@@ -8,9 +8,11 @@ namespace hypermile {
 namespace {
 
 // The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(2.5);
+constexpr Seconds kBefore = Seconds(5);
 // A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
 constexpr Seconds kStepBehind = milliseconds(150);
+// A read costs milliseconds; between two of them power tells how energy grew.
+constexpr Seconds kWantEvery = Seconds(3);
 
 }  // namespace
 
@@ -84,9 +86,11 @@ void WindowMaker::begin(const Boundary& boundary) {
 // Boundaries are told of seconds late, when it may be over what begins there. One Window is about
 // as long as another: the counter is read where the one ends that the job is in now.
 void WindowMaker::want_counter_at_an_end(Instant begin) {
+  if (gpu_->clock().now() < counter_wanted_) return;
   const Seconds each = std::max(plan_.length, usual_span_);
   Instant read = begin + each + kStepBehind;
-  while (read < gpu_->clock().now()) read = read + each;
+  while (read < gpu_->clock().now() || read - counter_wanted_ < kWantEvery) read = read + each;
+  counter_wanted_ = read;
   gpu_->want_counter_at(read);
 }
 

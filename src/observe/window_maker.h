@@ -61,6 +61,7 @@ class WindowMaker {
   std::optional<Boundary> last_outer_;  // of level 1, in the present stretch
   Seconds outer_takes_;                 // 0: not known
   Seconds usual_span_;                  // of the last whole Window
+  Instant counter_wanted_;              // last
   bool begun_on_gpu_ = false;
 };
 

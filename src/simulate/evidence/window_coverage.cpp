@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "measure/job_sampling.h"
 #include "measure/window_builder.h"
 #include "sim/sim_gpu.h"
 #include "simulate/tick_reader.h"
@@ -67,7 +68,7 @@ class Run {
         gpu_(one.sheet, clock_, options_of(one)),
         ticks_(gpu_),
         maker_(one.ticks, derive_seed(one.seed, "host")),
-        sampler_(gpu_, clock_, {.calm_period = milliseconds(80)}) {  // as beside a living job
+        sampler_(gpu_, clock_, beside_a_job()) {
     gpu_.start(first_phase_of(one.workload));
     clock_.advance(kWarmUp);
     while (!sampler_.counter().period() && clock_.now().since_origin() < kWarmUp + Seconds(5)) {
