@@ -46,6 +46,7 @@ void PhaseWatch::add(const Boundary& boundary) {
     host_.clear();
     gpu_.clear();
   }
+  ticks_ = boundary.launch == 0;
   iteration_ += boundary.iterations;
   if (host_.size() >= kMost) return;
   host_.push_back({iteration_, boundary.time.since_origin()});
@@ -135,6 +136,7 @@ StepPlan PhaseWatch::plan() const {
   if (wanted * mean <= kLongestWindow) {
     plan.window_iterations = wanted;
     plan.pause_every = apart;
+    plan.real_pauses = on_gpu() || ticks_;
   }
   return plan;
 }

@@ -43,6 +43,7 @@ class PhaseWatch {
 
   std::vector<Point> host_, gpu_;
   double iteration_ = 0;
+  bool ticks_ = false;  // Boundaries are exact
   double clock_sum_ = 0, clocks_ = 0;
   std::optional<Mhz> memory_clock_;
 };

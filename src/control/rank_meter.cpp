@@ -89,14 +89,14 @@ void RankMeter::begin(const CountedBoundary& at) {
                                .first_iteration = at.iteration,
                                .pauses_belong = true,
                                .job_processes = terms_.job_processes});
-  builder_->add(at.boundary, at.behind_pause);
+  builder_->add(at.boundary, ends_round(at));
   for (const SamplerReading& reading : rank_.gpu->recent()) {
     if (reading.sample.time >= at.boundary.time - kBefore) builder_->add(reading);
   }
 }
 
 void RankMeter::extend(const CountedBoundary& at) {
-  builder_->add(at.boundary, at.behind_pause);
+  builder_->add(at.boundary, ends_round(at));
   iterations_ += at.boundary.iterations;
   last_ = at;
   if (at.boundary.gpu_time) {
@@ -131,7 +131,7 @@ bool RankMeter::is_too_slow(const Boundary& boundary) const {
   if (iterations_ < terms_.abort_after) return false;
   // More pauses than belong to so many iterations would make any Setting look slow, and without one
   // a Window of it is of no use.
-  if (terms_.plan.pause_every > 0 && pauses_ == 0) return false;
+  if (terms_.plan.real_pauses && pauses_ == 0) return false;
   if (iterations_ < kNearly * pauses_ * terms_.plan.pause_every) return false;
   const Seconds passed = boundary.time - first_.boundary.time;
   const bool usable = timed_ >= kFewestGpuTimes || boundaries_ >= kFewestHostTimes ||
@@ -158,6 +158,10 @@ bool RankMeter::has_enough() const {
   const double wanted =
       std::min(kEnough * terms_.iterations, kMost * terms_.plan.window_iterations);
   return builder_ && whole && iterations_ > 0 && iterations_ >= wanted;
+}
+
+bool RankMeter::ends_round(const CountedBoundary& at) const {
+  return at.behind_pause && terms_.plan.real_pauses;
 }
 
 // A Window is closed a little later than its last Boundary came.

@@ -69,6 +69,7 @@ class RankMeter {
   bool on_another_axis(const Boundary& boundary) const;
   bool is_too_slow(const Boundary& boundary) const;
   bool behind_pause() const;
+  bool ends_round(const CountedBoundary& at) const;
 
   Rank rank_;
   MeterTerms terms_;

@@ -32,7 +32,7 @@ StepPlan plan_steps(Seconds typical, double scatter) {
   // Whole numbers must not hang on the last bit of an instant.
   const auto whole = [](double x) { return std::ceil(x - 1e-6); };
   return {typical, std::max(kFewestIterations, whole(window_s / typical.value())),
-          1 + whole(kSettle / typical), 0};
+          1 + whole(kSettle / typical), 0, false};
 }
 
 StepPlan plan_steps(std::span<const double> intervals_s) {

@@ -18,6 +18,8 @@ struct StepPlan {
   // The job pauses after so many, several times a Window: Windows run from pause to pause. 0: it
   // does not.
   double pause_every = 0;
+  // They are the job's own, seen in GPU times or ticks, and no host that waits for its GPU.
+  bool real_pauses = false;
 };
 
 inline constexpr Seconds kSettle = Seconds(0.5);

@@ -43,6 +43,12 @@ bool beyond_its_clock(const Probe& last, const Probe& higher, const Noise& noise
   return last.slower - higher.slower - clock > kPlainly + kErrors * error;
 }
 
+// None is faster for a lower clock, or at the same one later.
+bool faster_by_itself(const Probe& last, const Probe& higher, const Noise& noise) {
+  const double error = noise.time * std::sqrt(1 / last.windows + 1 / higher.windows);
+  return higher.slower - last.slower > kPlainly + kErrors * error;
+}
+
 // A job gains the less from a higher clock the higher it is, so that the line through two probes
 // never passes above the default.
 bool above_the_default(const Probe& last, const Probe& lower, const Noise& noise) {
@@ -61,7 +67,9 @@ bool default_has_moved(const Slice& slice, const Observations& seen, const Noise
   if (probes.size() < 2) return false;
   const Probe& last = probes.back();
   return std::any_of(probes.begin(), probes.end() - 1, [&](const Probe& other) {
-    if (other.position > last.position) return beyond_its_clock(last, other, noise);
+    if (other.position >= last.position) {
+      return beyond_its_clock(last, other, noise) || faster_by_itself(last, other, noise);
+    }
     return last.position - other.position >= kFarApart && above_the_default(last, other, noise);
   });
 }

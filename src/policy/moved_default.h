@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether probes say, by what no clock can do, that the job itself has slowed down since the
-// default was last measured: in a slow minute everything that is probed looks too slow, and a
-// search would creep up to the default. Asked by slice_search before it believes its probes.
+// Whether probes say, by what no clock can do, that the job itself has become slower or faster
+// since the default was last measured: in a slow minute everything that is probed looks too slow,
+// and behind one in which the default was measured all looks better than it is. Asked by
+// slice_search before it believes its probes.
 #pragma once
 
 #include "policy/observations.h"

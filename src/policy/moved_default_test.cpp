@@ -54,6 +54,16 @@ TEST_F(MovedDefaultTest, DoubtsASlowdownBeyondThatOfTheClock) {
   EXPECT_TRUE(moved());
 }
 
+TEST_F(MovedDefaultTest, DoubtsALowerClockThatIsFaster) {
+  probe(1410, 1.05);
+  probe(1200, 1.05);
+  EXPECT_FALSE(moved());
+
+  probe(1185);
+
+  EXPECT_TRUE(moved()) << "the default was measured in a slow minute that is over";
+}
+
 TEST_F(MovedDefaultTest, AsksNoMoreOnceTheDefaultWasMeasuredInTheSlowMinute) {
   probe(1410);
   probe(900, 1.05);
