@@ -26,9 +26,11 @@ constexpr Seconds kLongIteration = milliseconds(200);
 constexpr std::size_t kFewestHostTimes = 24;
 // Relative: no sum of counter steps placed in time is known better.
 constexpr double kFinest = 3e-5;
+// Nor is power where power samples tell how energy grew between two reads that are far apart.
+constexpr double kFinestBetweenReads = 5e-4;
 
-std::optional<double> at_best(const std::optional<double>& error) {
-  return error ? std::optional(std::hypot(*error, kFinest)) : std::nullopt;
+std::optional<double> at_best(const std::optional<double>& error, double finest) {
+  return error ? std::optional(std::hypot(*error, finest)) : std::nullopt;
 }
 
 // A lower clock takes at most so much longer, and the same power with it where the limit holds.
@@ -232,7 +234,8 @@ void WindowBuilder::measure_energy(std::span<const Crossing> crossed, Window& wi
   }
   const double knots = static_cast<double>(over_time.size());
   const Seconds each = (end - begin) / std::max(1.0, crossed.back().iteration);
-  if (knots < 4 || each > kShortIteration * (end - begin) / knots) {
+  const bool between_reads = knots < 4 || each > kShortIteration * (end - begin) / knots;
+  if (between_reads) {
     over_iterations.clear();
     over_time.clear();
     for (const Crossing& one : crossed) {
@@ -244,11 +247,11 @@ void WindowBuilder::measure_energy(std::span<const Crossing> crossed, Window& wi
   }
   if (const auto power = estimate_slope(over_time)) {
     window.power = Watts(power->value);
-    window.power_error = at_best(power->error);
+    window.power_error = at_best(power->error, between_reads ? kFinestBetweenReads : kFinest);
   }
   if (const auto joules = estimate_slope(over_iterations)) {
     window.energy_per_iteration = Joules(joules->value);
-    window.energy_error = at_best(joules->error);
+    window.energy_error = at_best(joules->error, kFinest);
     window.energy = *window.energy_per_iteration * window.iterations;
   }
   if (over_time.size() >= 2) {
