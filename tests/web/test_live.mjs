@@ -14,8 +14,14 @@ mkdirSync(logs);
 const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
 const begin = lines.map((line) => line.includes('"type":"run_start"')).lastIndexOf(true);
 const events = lines.slice(begin);
-// Until the Setting is held for the last time, and some way on.
-const held = events.map((line) => line.includes('"state":"hold"')).lastIndexOf(true) + 50;
+// Until the middle of the longest stretch in which a Setting is held.
+const states = events.flatMap((line, i) => (line.includes('"type":"state"') ? [i] : []));
+const lasting = (n) => (states[n + 1] ?? events.length) - states[n];
+const longest = states
+  .map((_, n) => n)
+  .filter((n) => events[states[n]].includes('"state":"hold"'))
+  .reduce((best, n) => (lasting(n) > lasting(best) ? n : best));
+const held = states[longest] + Math.floor(lasting(longest) / 2);
 const live = join(logs, "live.jsonl");
 const write = (from, to) => appendFileSync(live, events.slice(from, to).join("\n") + "\n");
 write(0, 300);
