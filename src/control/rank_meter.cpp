@@ -21,10 +21,6 @@ constexpr int kFewestGpuTimes = 6;
 constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
-// The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(5);
-// A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
-constexpr Seconds kStepBehind = milliseconds(150);
 
 }  // namespace
 
@@ -91,7 +87,7 @@ void RankMeter::begin(const CountedBoundary& at) {
                                .job_processes = terms_.job_processes});
   builder_->add(at.boundary, ends_round(at));
   for (const SamplerReading& reading : rank_.gpu->recent()) {
-    if (reading.sample.time >= at.boundary.time - kBefore) builder_->add(reading);
+    if (reading.sample.time >= at.boundary.time - kReadingsBefore) builder_->add(reading);
   }
 }
 

@@ -19,6 +19,12 @@
 
 namespace hypermile {
 
+// For whoever makes Windows: a read of the counter so long after a Boundary tells of a step behind
+// it, of a counter that moves every 100 ms; and readings from so long before one fix the energy
+// there.
+inline constexpr Seconds kStepBehind = milliseconds(150);
+inline constexpr Seconds kReadingsBefore = Seconds(5);
+
 // What a process of the job calls a GPU: CUDA's number among those visible to it.
 struct DeviceName {
   std::optional<std::string> visible;  // CUDA_VISIBLE_DEVICES of the process, where it is set

@@ -7,10 +7,6 @@
 namespace hypermile {
 namespace {
 
-// The counter's steps around the first Boundary fix the energy there.
-constexpr Seconds kBefore = Seconds(5);
-// A read so long after a Boundary tells of a step behind it, of a counter that moves every 100 ms.
-constexpr Seconds kStepBehind = milliseconds(150);
 // A read costs milliseconds; between two of them power tells how energy grew.
 constexpr Seconds kWantEvery = Seconds(3);
 
@@ -78,7 +74,7 @@ void WindowMaker::begin(const Boundary& boundary) {
   builder_->add(boundary);
   if (gpu_ == nullptr) return;
   for (const SamplerReading& reading : gpu_->recent()) {
-    if (reading.sample.time >= boundary.time - kBefore) builder_->add(reading);
+    if (reading.sample.time >= boundary.time - kReadingsBefore) builder_->add(reading);
   }
   want_counter_at_an_end(boundary.time);
 }

@@ -117,21 +117,25 @@ TEST(HypermilePolicy, TakesADefaultThatItDidNotAskFor) {
   EXPECT_NE(policy->next().setting, 0U) << "the default is known by now";
 }
 
-// Plays 400 windows of a job whose books say that it has come further and lost as told.
-std::size_t kept_with(double done, double lost) {
+// From the 200th window on the job's books tell what they are given here.
+std::vector<Step> play_accounted(int windows, const JobLoss& loss) {
   SyntheticJob job = clock_job(0.6);
   job.context.job_iterations = 20000;
   const auto policy = make_policy("hypermile", job.context).value();
   Random random(3);
-  Step step;
-  for (int i = 0; i < 400; ++i) {
-    if (i >= 200) policy->account({.job = 20000, .done = done, .lost = lost});
-    step = policy->next();
-    Window window = job.window(step.setting, 0.002, random);
+  std::vector<Step> steps;
+  for (int i = 0; i < windows; ++i) {
+    if (i >= 200) policy->account(loss);
+    steps.push_back(policy->next());
+    Window window = job.window(steps.back().setting, 0.002, random);
     window.first_iteration = 30.0 * i;
     policy->observe(window);
   }
-  return step.setting;
+  return steps;
+}
+
+std::size_t kept_with(double done, double lost) {
+  return play_accounted(400, {.job = 20000, .done = done, .lost = lost}).back().setting;
 }
 
 // Most of a job passes while nothing is measured: what it may still lose is for what is left of it.
@@ -154,7 +158,7 @@ TEST(HypermilePolicy, MeasuresTheDefaultAgainInASlowMinute) {
   const auto again =
       std::ranges::find(steps.begin() + 5, steps.end(), std::size_t{0}, &Step::setting);
   EXPECT_LT(again - steps.begin(), 12) << "before all probes are taken for too slow";
-  EXPECT_GT(job.slowdown(steps.back().setting), 0.02) << "what it keeps is no slower for it";
+  EXPECT_GT(job.slowdown(steps.back().setting), 0.02) << "it is not left near the default";
 }
 
 // By a default that was measured in a slow minute what is held looks better than it is.
@@ -180,24 +184,10 @@ TEST(HypermilePolicy, MeasuresTheDefaultAgainOnceASlowMinuteMayBeOver) {
 }
 
 TEST(HypermilePolicy, HoldsNothingOnceTheJobHasLostAllThatItMay) {
-  SyntheticJob job = clock_job(0.6);
-  job.context.job_iterations = 20000;
-  const auto policy = make_policy("hypermile", job.context).value();
-  Random random(3);
+  const auto steps = play_accounted(300, {.job = 20000, .lost = 0.05 * 20000});
 
-  Step step;
-  for (int i = 0; i < 300; ++i) {
-    if (i >= 200) policy->account({.job = 20000, .lost = 0.05 * 20000});
-    step = policy->next();
-    if (i == 199) {
-      EXPECT_NE(step.setting, 0U);
-    }
-    Window window = job.window(step.setting, 0.002, random);
-    window.first_iteration = 30.0 * i;
-    policy->observe(window);
-  }
-
-  EXPECT_EQ(step.setting, 0U);
+  EXPECT_NE(steps[199].setting, 0U);
+  EXPECT_EQ(steps.back().setting, 0U);
 }
 
 }  // namespace
