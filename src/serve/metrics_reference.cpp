@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/metrics.md, from a registry in which every metric has a value.
+// docs/reference/metrics.md, from a registry in which every metric has a value.
 #include "record/event.h"
 #include "serve/metrics.h"
 
