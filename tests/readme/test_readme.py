@@ -221,6 +221,8 @@ class ReadmeTest(unittest.TestCase):
 
 
 class ReadmeTextTest(unittest.TestCase):
+    maxDiff = None
+
     def test_the_demos_output_is_what_the_program_prints(self):
         pasted = DEMO.search(read(README))
         self.assertIsNotNone(pasted, "the README has no block between demo:begin and demo:end")
