@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "record/event_log.h"
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 namespace hypermile {
 namespace {

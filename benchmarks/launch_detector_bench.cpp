@@ -5,8 +5,8 @@
 // streams.
 #include <benchmark/benchmark.h>
 
-#include "progress/evidence/labelled_stream.h"
-#include "progress/evidence/made_streams.h"
+#include "evidence/progress/labelled_stream.h"
+#include "evidence/progress/made_streams.h"
 #include "progress/launch_detector.h"
 
 namespace hypermile {

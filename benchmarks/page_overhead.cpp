@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "record/event_log.h"
-#include "serve/page_server.h"
+#include "record/serve/page_server.h"
 
 namespace hypermile {
 namespace {

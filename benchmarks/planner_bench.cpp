@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "layers/builtin_networks.h"
-#include "layers/cost_table.h"
-#include "layers/plan_prune.h"
-#include "layers/planner.h"
-#include "layers/switching.h"
+#include "plan/builtin_networks.h"
+#include "plan/cost_table.h"
+#include "plan/plan_prune.h"
+#include "plan/planner.h"
+#include "plan/switching.h"
 
 namespace hypermile {
 namespace {

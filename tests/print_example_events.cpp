@@ -3,7 +3,7 @@
 // Prints the example events as an event log, for validate_event_log.py.
 #include <cstdio>
 
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 int main() {
   for (const hypermile::Event& event : hypermile::example_events()) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "judge/fit_physics.h"
 #include "policy/prior.h"
+#include "trial/judge/fit_physics.h"
 
 namespace hypermile {
 namespace {

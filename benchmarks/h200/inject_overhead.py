@@ -35,7 +35,7 @@ NONE, WATCHING, DARK = 1, 0, 2  # hypermile_inject_pause's argument
 TURNS = (WATCHING, DARK, NONE, DARK, WATCHING, NONE)
 BLOCK_S = 0.025
 SWITCHED_S = 5  # of dark stretches asked for by the controller
-BEARABLE, PER_LAUNCH_S = 0.0025, 0.6e-6  # src/observe/watch_duty.h
+BEARABLE, PER_LAUNCH_S = 0.0025, 0.6e-6  # src/progress/follow/watch_duty.h
 
 
 def trimmed_mean(values, share=0.2):

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "execute/plan_execution.h"
-#include "execute/silent_port.h"
 #include "gpus.h"
 #include "leases.h"
+#include "plan/execute/plan_execution.h"
+#include "plan/execute/silent_port.h"
 
 namespace py = pybind11;
 

@@ -12,11 +12,11 @@
 #include <array>
 
 #include "cli/command.h"
-#include "cli/dry_run.h"
-#include "cli/gpu_access.h"
-#include "cli/job_report.h"
-#include "cli/watch_job.h"
-#include "job/running_job.h"
+#include "run/dry_run.h"
+#include "run/gpu_access.h"
+#include "run/job_report.h"
+#include "run/running_job.h"
+#include "run/watch_job.h"
 
 namespace hypermile {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/version.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
-#include "serve/metrics.h"
+#include "record/serve/metrics.h"
 
 namespace hypermile {
 namespace {

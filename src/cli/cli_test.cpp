@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/cli_for_test.h"
+#include "testing/cli_fixture.h"
 
 namespace hypermile {
 namespace {

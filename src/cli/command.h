@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/job_end.h"
 #include "base/result.h"
 #include "cli/options.h"
-#include "job/job_end.h"
 
 namespace hypermile {
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "cli/options.h"
 #include "control/controller.h"
-#include "sweeping/sweep_course.h"
+#include "trial/sweeping/sweep_course.h"
 
 namespace hypermile {
 

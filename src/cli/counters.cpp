@@ -12,10 +12,10 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "cli/find_cupti.h"
-#include "cli/gpu_access.h"
-#include "counters/counter_sampler.h"
 #include "inject/cupti_library.h"
+#include "predict/counters/counter_sampler.h"
+#include "run/find_cupti.h"
+#include "run/gpu_access.h"
 
 namespace hypermile {
 namespace {

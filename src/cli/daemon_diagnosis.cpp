@@ -10,10 +10,10 @@
 #include <sstream>
 
 #include "base/version.h"
-#include "daemon/daemon_process.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/guardian_start.h"
-#include "protocol/socket_address.h"
+#include "lease/daemon/daemon_process.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/guardian_start.h"
+#include "lease/protocol/socket_address.h"
 
 namespace hypermile {
 namespace {

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/simulate_output.h"
 #include "record/report_page.h"
-#include "simulate/comparison.h"
+#include "trial/comparison.h"
 
 namespace hypermile {
 namespace {

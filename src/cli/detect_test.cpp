@@ -14,8 +14,8 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "cli/cli_for_test.h"
 #include "progress/recording.h"
+#include "testing/cli_fixture.h"
 
 namespace hypermile {
 namespace {

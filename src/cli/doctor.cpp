@@ -11,10 +11,10 @@
 #include "cli/command.h"
 #include "cli/daemon_diagnosis.h"
 #include "cli/diagnosis.h"
-#include "cli/find_cupti.h"
-#include "cli/gpu_access.h"
 #include "inject/ring_sweep.h"
 #include "measure/sensor_probe.h"
+#include "run/find_cupti.h"
+#include "run/gpu_access.h"
 
 namespace hypermile {
 namespace {

@@ -13,13 +13,13 @@
 
 #include "base/csv.h"
 #include "cli/policy_results.h"
-#include "judge/tournament.h"
 #include "policy/policies.h"
 #include "predict/examples.h"
 #include "predict/model_file.h"
 #include "predict/model_predictor.h"
 #include "predict/ratio_prediction.h"
-#include "simulate/replayed_run.h"
+#include "trial/judge/tournament.h"
+#include "trial/replayed_run.h"
 
 namespace hypermile {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/conditions.h"
-#include "judge/replay.h"
-#include "judge/summary.h"
 #include "sweep/curve.h"
+#include "trial/judge/conditions.h"
+#include "trial/judge/replay.h"
+#include "trial/judge/summary.h"
 
 namespace hypermile {
 

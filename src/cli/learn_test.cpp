@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/cli_for_test.h"
+#include "testing/cli_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -13,10 +13,10 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "cli/gpu_access.h"
 #include "gpu/nvml/nvml_open.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/socket_address.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/socket_address.h"
+#include "run/gpu_access.h"
 
 namespace hypermile {
 namespace {

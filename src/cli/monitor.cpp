@@ -9,11 +9,11 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "cli/gpu_access.h"
 #include "measure/sampler.h"
 #include "measure/window_meter.h"
 #include "record/environment.h"
 #include "record/event_log.h"
+#include "run/gpu_access.h"
 
 namespace hypermile {
 namespace {

@@ -11,7 +11,7 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "layers/network_file.h"
+#include "plan/network_file.h"
 
 namespace hypermile {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "layers/calibrate.h"
-#include "layers/plan_report.h"
+#include "plan/calibrate.h"
+#include "plan/plan_report.h"
 
 namespace hypermile {
 

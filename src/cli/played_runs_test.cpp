@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/cli_for_test.h"
 #include "record/event_log.h"
+#include "testing/cli_fixture.h"
 
 namespace hypermile {
 namespace {

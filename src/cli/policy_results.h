@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "judge/replay.h"
-#include "judge/summary.h"
+#include "trial/judge/replay.h"
+#include "trial/judge/summary.h"
 
 namespace hypermile {
 

@@ -10,12 +10,12 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "daemon/daemon_process.h"
-#include "daemon/kept_gpus.h"
 #include "gpu/gpu_name.h"
 #include "gpu/nvml/nvml_open.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/socket_address.h"
+#include "lease/daemon/daemon_process.h"
+#include "lease/daemon/kept_gpus.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/socket_address.h"
 
 namespace hypermile {
 namespace {

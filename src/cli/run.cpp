@@ -7,9 +7,9 @@
 // line and the job runs all the same.
 #include "cli/command.h"
 #include "cli/control_options.h"
-#include "cli/dry_run.h"
-#include "cli/job_report.h"
-#include "cli/run_job.h"
+#include "run/dry_run.h"
+#include "run/job_report.h"
+#include "run/run_job.h"
 
 namespace hypermile {
 namespace {

@@ -8,7 +8,7 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "cli/run_page.h"
+#include "run/run_page.h"
 
 namespace hypermile {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/simulate_output.h"
 #include "cli/simulate_realtime.h"
 #include "gpu/gpu_name.h"
-#include "simulate/comparison.h"
+#include "trial/comparison.h"
 
 namespace hypermile {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "policy/objective.h"
 #include "record/event_log.h"
-#include "simulate/joint_run.h"
+#include "trial/joint_run.h"
 
 namespace hypermile {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "simulate/simulated_run.h"
+#include "trial/simulated_run.h"
 
 namespace hypermile {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/policy_results.h"
-#include "judge/summary.h"
+#include "trial/judge/summary.h"
 
 namespace hypermile {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "simulate/run_report.h"
+#include "trial/run_report.h"
 
 namespace hypermile {
 

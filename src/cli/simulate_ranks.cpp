@@ -21,7 +21,7 @@
 
 #include "base/descriptor.h"
 #include "base/parse.h"
-#include "nvmlsim/machine_state.h"
+#include "sim/stand_in/machine_state.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 

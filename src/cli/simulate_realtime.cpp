@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "cli/simulate_ranks.h"
 #include "cli/simulated_launches.h"
-#include "nvmlsim/machine.h"
+#include "sim/stand_in/machine.h"
 #include "sim/workload.h"
 
 namespace hypermile {

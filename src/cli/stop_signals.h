@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "job/signal_state.h"
+#include "run/signal_state.h"
 
 namespace hypermile {
 

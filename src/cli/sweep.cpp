@@ -12,13 +12,13 @@
 #include <ostream>
 
 #include "cli/command.h"
-#include "cli/job_report.h"
-#include "cli/run_job.h"
 #include "cli/sweep_bar.h"
 #include "gpu/gpu_name.h"
-#include "job/running_job.h"
-#include "simulate/sweep_run.h"
-#include "sweeping/sweep_table.h"
+#include "run/job_report.h"
+#include "run/run_job.h"
+#include "run/running_job.h"
+#include "trial/sweep_run.h"
+#include "trial/sweeping/sweep_table.h"
 
 namespace hypermile {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "sweeping/sweep_course.h"
+#include "trial/sweeping/sweep_course.h"
 
 namespace hypermile {
 

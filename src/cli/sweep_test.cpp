@@ -8,8 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/cli_for_test.h"
 #include "cli/sweep_bar.h"
+#include "testing/cli_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "control/job_follower.h"
 #include "control/setting_port.h"
-#include "observe/job_follower.h"
 
 namespace hypermile {
 

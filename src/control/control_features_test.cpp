@@ -4,7 +4,7 @@
 // and at no other time; performance counters only where they are asked for.
 #include <gtest/gtest.h>
 
-#include "control/control_for_test.h"
+#include "testing/control_fixture.h"
 
 namespace hypermile {
 namespace {

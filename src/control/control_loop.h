@@ -19,7 +19,7 @@
 #include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
-#include "observe/window_maker.h"
+#include "measure/window_maker.h"
 
 namespace hypermile {
 

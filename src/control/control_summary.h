@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "control/control_state.h"
 #include "gpu/setting.h"
-#include "observe/window_mean.h"
+#include "measure/window_mean.h"
 
 namespace hypermile {
 

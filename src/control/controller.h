@@ -23,9 +23,9 @@
 
 #include "base/clock.h"
 #include "control/control_summary.h"
+#include "control/job_follower.h"
 #include "control/setting_port.h"
 #include "measure/counter_source.h"
-#include "observe/job_follower.h"
 #include "policy/policy.h"
 
 namespace hypermile {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "base/random.h"
-#include "control/control_for_test.h"
+#include "testing/control_fixture.h"
 
 namespace hypermile {
 namespace {

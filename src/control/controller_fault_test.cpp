@@ -4,7 +4,7 @@
 // when it is right again.
 #include <gtest/gtest.h>
 
-#include "control/control_for_test.h"
+#include "testing/control_fixture.h"
 
 namespace hypermile {
 namespace {

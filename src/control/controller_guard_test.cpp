@@ -3,7 +3,7 @@
 // The promise on the whole job, whatever the policy does and the Setting turns into.
 #include <gtest/gtest.h>
 
-#include "control/control_for_test.h"
+#include "testing/control_fixture.h"
 
 namespace hypermile {
 namespace {

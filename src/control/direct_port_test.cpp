@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "gpu/fake_gpu.h"
-#include "gpu/faulty_gpu.h"
+#include "testing/fake_gpu.h"
+#include "testing/faulty_gpu.h"
 
 namespace hypermile {
 namespace {

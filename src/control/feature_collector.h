@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "measure/counter_source.h"
-#include "observe/gpu_watch.h"
-#include "observe/process_progress.h"
+#include "measure/gpu_watch.h"
+#include "progress/follow/process_progress.h"
 
 namespace hypermile {
 

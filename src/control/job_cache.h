@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "control/job_cache_file.h"
-#include "lease/files.h"
 
 namespace hypermile {
 

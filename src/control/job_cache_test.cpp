@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lease/faulty_files.h"
+#include "testing/faulty_files.h"
 
 namespace hypermile {
 namespace {

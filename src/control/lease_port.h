@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "control/setting_port.h"
-#include "protocol/lease_client.h"
+#include "lease/protocol/lease_client.h"
 
 namespace hypermile {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "control/control_for_test.h"
+#include "testing/control_fixture.h"
 
 namespace hypermile {
 namespace {

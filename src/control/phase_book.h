@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "control/change_test.h"
 #include "control/control_summary.h"
+#include "control/pace_change.h"
 #include "control/phase_watch.h"
 #include "control/slack_keeper.h"
 #include "control/slowdown_account.h"
-#include "observe/process_progress.h"
 #include "policy/policy.h"
+#include "progress/follow/process_progress.h"
 
 namespace hypermile {
 

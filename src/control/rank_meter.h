@@ -14,10 +14,10 @@
 
 #include "control/pause_watch.h"
 #include "control/step_plan.h"
+#include "measure/gpu_watch.h"
 #include "measure/window_builder.h"
-#include "observe/gpu_watch.h"
-#include "observe/process_progress.h"
 #include "policy/policy.h"
+#include "progress/follow/process_progress.h"
 
 namespace hypermile {
 

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <thread>
 
-#include "gpu/fake_gpu.h"
-#include "gpu/faulty_gpu.h"
+#include "testing/fake_gpu.h"
+#include "testing/faulty_gpu.h"
 
 namespace hypermile {
 namespace {

@@ -3,7 +3,7 @@
 // Stretches without watching, inside a training process over the fake driver and the fake CUPTI.
 #include <algorithm>
 
-#include "inject/training_for_test.h"
+#include "testing/training_fixture.h"
 
 namespace hypermile {
 namespace {

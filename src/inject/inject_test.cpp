@@ -4,7 +4,7 @@
 // CUPTI.
 #include <algorithm>
 
-#include "inject/training_for_test.h"
+#include "testing/training_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inject/ring_for_test.h"
+#include "testing/ring_fixture.h"
 
 namespace hypermile {
 namespace {

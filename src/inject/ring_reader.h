@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "inject/file_descriptor.h"
+#include "inject/launch.h"
 #include "inject/ring.h"
-#include "progress/launch.h"
 
 namespace hypermile {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "inject/ring_for_test.h"
+#include "testing/ring_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -3,7 +3,7 @@
 // GPU times of steps that the program tells itself, over the fake driver and the fake CUPTI.
 #include <algorithm>
 
-#include "inject/training_for_test.h"
+#include "testing/training_fixture.h"
 
 namespace hypermile {
 namespace {

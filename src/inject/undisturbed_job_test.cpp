@@ -2,7 +2,7 @@
 //
 // What is promised to the job (docs/design/injection.md): forks, profilers, captures, limits and
 // whatever is missing, with the injected library in it.
-#include "inject/training_for_test.h"
+#include "testing/training_fixture.h"
 
 namespace hypermile {
 namespace {

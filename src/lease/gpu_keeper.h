@@ -19,8 +19,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "gpu/gpu.h"
-#include "lease/files.h"
 #include "lease/gpu_port.h"
 #include "lease/journal.h"
 #include "lease/machine_epoch.h"

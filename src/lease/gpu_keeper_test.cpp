@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/faulty_gpu.h"
-#include "lease/mortal_gpu.h"
+#include "testing/faulty_gpu.h"
+#include "testing/mortal_gpu.h"
 
 namespace hypermile {
 namespace {

@@ -8,9 +8,9 @@
 #include <chrono>
 
 #include "gpu/deadline_gpu.h"
-#include "gpu/faulty_gpu.h"
-#include "lease/faulty_files.h"
-#include "lease/mortal_gpu.h"
+#include "testing/faulty_files.h"
+#include "testing/faulty_gpu.h"
+#include "testing/mortal_gpu.h"
 
 namespace hypermile {
 namespace {

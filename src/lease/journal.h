@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "gpu/setting.h"
-#include "lease/files.h"
 #include "lease/journal_record.h"
 #include "lease/machine_epoch.h"
 

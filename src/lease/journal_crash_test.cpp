@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "lease/faulty_files.h"
 #include "lease/gpu_keeper.h"
-#include "lease/mortal_gpu.h"
+#include "testing/faulty_files.h"
+#include "testing/mortal_gpu.h"
 
 namespace hypermile {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "lease/faulty_files.h"
 #include "lease/frame.h"
 #include "lease/journal.h"
+#include "testing/faulty_files.h"
 
 namespace hypermile {
 namespace {

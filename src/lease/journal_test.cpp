@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lease/faulty_files.h"
 #include "lease/frame.h"
+#include "testing/faulty_files.h"
 
 namespace hypermile {
 namespace {

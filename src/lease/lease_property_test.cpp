@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/random.h"
-#include "lease/table_fixture.h"
+#include "testing/lease_table_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "lease/table_fixture.h"
+#include "testing/lease_table_fixture.h"
 
 namespace hypermile {
 namespace {

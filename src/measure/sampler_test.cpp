@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gpu/fake_gpu.h"
+#include "testing/fake_gpu.h"
 
 namespace hypermile {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "policy/synthetic_job.h"
+#include "testing/synthetic_job.h"
 
 namespace hypermile {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "policy/hostile_windows.h"
 #include "policy/policies.h"
+#include "testing/hostile_windows.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hypermile;

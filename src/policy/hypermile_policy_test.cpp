@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "policy/synthetic_job.h"
+#include "testing/synthetic_job.h"
 
 namespace hypermile {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "policy/hostile_windows.h"
 #include "policy/policies.h"
+#include "testing/hostile_windows.h"
 
 namespace hypermile {
 namespace {

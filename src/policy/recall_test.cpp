@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "policy/synthetic_job.h"
+#include "testing/synthetic_job.h"
 
 namespace hypermile {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "predict/jobs_for_test.h"
+#include "testing/predicted_jobs.h"
 
 namespace hypermile {
 namespace {

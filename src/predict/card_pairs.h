@@ -3,7 +3,7 @@
 // What bounds a model needs that was trained on one card and is asked about another: learnt from
 // pairs of cards of different families, each sweep's card training a model that is asked about all
 // others. At clocks alone: few cards were measured under limits. kCardPairScales (model.h) is what
-// came out; predictor_evidence tells it anew, and without the family that it then tests.
+// came out; predict_evidence tells it anew, and without the family that it then tests.
 #pragma once
 
 #include <span>

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "predict/jobs_for_test.h"
 #include "predict/model_predictor.h"
 #include "predict/train.h"
+#include "testing/predicted_jobs.h"
 
 namespace hypermile {
 namespace {

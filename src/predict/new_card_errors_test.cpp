@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "predict/card_pairs.h"
-#include "predict/jobs_for_test.h"
+#include "testing/predicted_jobs.h"
 
 namespace hypermile {
 namespace {

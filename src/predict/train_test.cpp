@@ -7,8 +7,8 @@
 
 #include "predict/baselines.h"
 #include "predict/check.h"
-#include "predict/jobs_for_test.h"
 #include "predict/model_predictor.h"
+#include "testing/predicted_jobs.h"
 
 namespace hypermile {
 namespace {

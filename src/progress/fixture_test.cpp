@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "progress/evidence/detector_trial.h"
+#include "evidence/progress/detector_trial.h"
 #include "progress/period.h"
 
 namespace hypermile {

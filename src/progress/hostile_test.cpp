@@ -4,9 +4,9 @@
 // nor grows, and recovers when launches make sense again.
 #include <gtest/gtest.h>
 
-#include "progress/evidence/detector_trial.h"
-#include "progress/evidence/made_streams.h"
-#include "progress/hostile_launches.h"
+#include "evidence/progress/detector_trial.h"
+#include "evidence/progress/made_streams.h"
+#include "testing/hostile_launches.h"
 
 namespace hypermile {
 namespace {

@@ -22,8 +22,8 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "inject/launch.h"
 #include "progress/boundary.h"
-#include "progress/launch.h"
 
 namespace hypermile {
 

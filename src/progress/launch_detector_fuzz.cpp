@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "progress/hostile_launches.h"
 #include "progress/launch_detector.h"
 #include "progress/work_rate.h"
+#include "testing/hostile_launches.h"
 
 namespace {
 

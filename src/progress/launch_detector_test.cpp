@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "progress/evidence/detector_trial.h"
-#include "progress/evidence/made_streams.h"
+#include "evidence/progress/detector_trial.h"
+#include "evidence/progress/made_streams.h"
 
 namespace hypermile {
 namespace {

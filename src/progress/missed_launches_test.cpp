@@ -3,9 +3,9 @@
 // The detector where launches were not watched for a while.
 #include <gtest/gtest.h>
 
-#include "progress/evidence/detector_trial.h"
-#include "progress/evidence/made_streams.h"
-#include "progress/evidence/stream_edits.h"
+#include "evidence/progress/detector_trial.h"
+#include "evidence/progress/made_streams.h"
+#include "evidence/progress/stream_edits.h"
 
 namespace hypermile {
 namespace {

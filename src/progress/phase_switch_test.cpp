@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "progress/evidence/detector_trial.h"
-#include "progress/evidence/stream_edits.h"
+#include "evidence/progress/detector_trial.h"
+#include "evidence/progress/stream_edits.h"
 
 namespace hypermile {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "progress/launch.h"
+#include "inject/launch.h"
 
 namespace hypermile {
 

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "progress/launch.h"
+#include "inject/launch.h"
 
 namespace hypermile {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "progress/evidence/detector_trial.h"
+#include "evidence/progress/detector_trial.h"
 #include "progress/period.h"
 
 namespace hypermile {

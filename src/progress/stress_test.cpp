@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "progress/evidence/detector_trial.h"
-#include "progress/evidence/made_streams.h"
-#include "progress/evidence/stress_rows.h"
+#include "evidence/progress/detector_trial.h"
+#include "evidence/progress/made_streams.h"
+#include "evidence/progress/stress_rows.h"
 
 namespace hypermile {
 namespace {

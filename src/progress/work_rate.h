@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "progress/launch.h"
+#include "inject/launch.h"
 
 namespace hypermile {
 

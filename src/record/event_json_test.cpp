@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/event.h"
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 namespace hypermile {
 namespace {

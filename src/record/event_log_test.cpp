@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "record/environment.h"
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 namespace hypermile {
 namespace {

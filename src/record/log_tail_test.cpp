@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 namespace hypermile {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "record/example_events.h"
+#include "testing/example_events.h"
 
 namespace hypermile {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "record/example_events.h"
-#include "record/measured_for_test.h"
+#include "testing/example_events.h"
+#include "testing/measured_runs.h"
 
 namespace hypermile {
 namespace {

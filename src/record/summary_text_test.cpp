@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/measured_for_test.h"
+#include "testing/measured_runs.h"
 
 namespace hypermile {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "gpu/gpu.h"
 #include "sim/launches.h"
-#include "sim/sim_fixture.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "sim/oracle.h"
-#include "sim/sim_fixture.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

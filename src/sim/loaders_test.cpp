@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/data_file.h"
-#include "sim/sim_fixture.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/sim_fixture.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <memory>
 
-#include "sim/sim_fixture.h"
 #include "sim/sim_ranks.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sim/oracle.h"
-#include "sim/sim_fixture.h"
+#include "testing/sim_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -12,7 +12,7 @@
 #include <cupti_target.h>
 #endif
 
-#include "counters/cupti_abi.h"
+#include "predict/counters/cupti_abi.h"
 #include "same_abi.h"
 
 namespace hypermile {

@@ -4,8 +4,8 @@
 // NVML added is compared where the header has it.
 #include <nvml.h>
 
-#include "nvmlsim/nvml_more_abi.h"
 #include "same_abi.h"
+#include "sim/stand_in/nvml_more_abi.h"
 
 namespace hypermile {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lease/frame.h"
+#include "lease/protocol/socket_address.h"
 #include "lease_fixture.h"
-#include "protocol/socket_address.h"
 
 namespace hypermile {
 namespace {

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "protocol/lease_client.h"
+#include "lease/protocol/lease_client.h"
 
 namespace hypermile {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "nvmlsim/machine.h"
+#include "sim/stand_in/machine.h"
 #include "syscall_tracer.h"
 
 namespace hypermile {

@@ -14,7 +14,7 @@
 
 #include "base/parse.h"
 #include "gpu/setting.h"
-#include "protocol/lease_client.h"
+#include "lease/protocol/lease_client.h"
 
 namespace hypermile {
 namespace {

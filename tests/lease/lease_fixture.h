@@ -12,10 +12,10 @@
 #include <string>
 #include <thread>
 
-#include "nvmlsim/stand_in_fixture.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/socket_address.h"
 #include "process.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/socket_address.h"
+#include "testing/stand_in_fixture.h"
 
 namespace hypermile {
 

@@ -23,11 +23,11 @@
 #include <thread>
 #include <vector>
 
-#include "nvmlsim/machine.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/socket_address.h"
 #include "process.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/socket_address.h"
 #include "round_trips.h"
+#include "sim/stand_in/machine.h"
 
 namespace hypermile {
 namespace {

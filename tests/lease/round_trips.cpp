@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "protocol/daemon_connection.h"
-#include "protocol/socket_address.h"
+#include "lease/protocol/daemon_connection.h"
+#include "lease/protocol/socket_address.h"
 
 namespace hypermile {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the program tells the page: the same keys as src/record/report_data.cpp and, for the live
-// page, src/serve/live_data.cpp. What is not known is absent.
+// page, src/record/serve/page_server.cpp. What is not known is absent.
 
 export interface Setting {
   label: string;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "gpu/nvml/fake_nvml_fixture.h"
 #include "gpu/nvml/nvml_open.h"
+#include "testing/nvml/fake_nvml_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "gpu/nvml/fake_nvml_fixture.h"
+#include "testing/nvml/fake_nvml_fixture.h"
 
 namespace hypermile {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "gpu/nvml/fake_nvml_fixture.h"
+#include "testing/nvml/fake_nvml_fixture.h"
 
 namespace hypermile {
 namespace {

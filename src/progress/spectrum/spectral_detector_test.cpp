@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "progress/spectrum/evidence/synthetic_trace.h"
+#include "evidence/spectrum/synthetic_trace.h"
 #include "progress/spectrum/nvml_trace_file.h"
 
 namespace hypermile {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/plan/cost_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/parse.h"
+#include "plan/builtin_networks.h"
+#include "plan/calibrate.h"
+#include "plan/cost_table.h"
+
+namespace hypermile {
+namespace {
+
+using Times = std::vector<LayerTime>;
+using Wanted = std::function<bool(const LayerTime&)>;
+
+Times only(const Times& times, const Wanted& wanted) {
+  Times some;
+  std::ranges::copy_if(times, std::back_inserter(some), wanted);
+  return some;
+}
+
+bool is_norm(const LayerTime& time) {
+  return time.layer.op == OpClass::kNorm;
+}
+
+std::string row(const std::string& what, Precision precision, const CalibrationScore& score) {
+  return fmt::format("| {} | {} | {} | {:.1f} % | {:+.1f} % | {:+.1f} % | {:+.1f} % |\n", what,
+                     to_string(precision), score.shapes, 100 * score.mean_error,
+                     100 * score.total_error, 100 * score.forward_error,
+                     100 * score.backward_error);
+}
+
+constexpr const char* kHeader =
+    "| judged | precision | shapes | mean error per shape | all layers | forward | backward |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
+constexpr Precision kBoth[] = {Precision::kTf32, Precision::kBf16};
+
+// The largest errors among rows that are held against a bar.
+struct Worst {
+  double per_shape = 0, total = 0;
+
+  void take(const CalibrationScore& score) {
+    per_shape = std::max(per_shape, score.mean_error);
+    total = std::max(total, std::abs(score.total_error));
+  }
+};
+
+std::string between_networks(const GpuSheet& sheet, const Times& times, Worst& worst) {
+  std::string out;
+  for (const std::string judged : {"resnet50", "vgg16"}) {
+    const Efficiency constants =
+        calibrate(sheet, only(times, [&](const LayerTime& t) { return t.model != judged; }), {});
+    const auto add = [&](const std::string& what, const Wanted& wanted, bool judged_by_bar) {
+      for (const Precision precision : kBoth) {
+        const Times some = only(times, [&](const LayerTime& t) {
+          return t.model == judged && !is_norm(t) && t.precision == precision && wanted(t);
+        });
+        if (some.empty()) continue;
+        const CalibrationScore score = score_calibration(sheet, some, constants);
+        out += row(what, precision, score);
+        if (judged_by_bar) worst.take(score);
+      }
+    };
+    add(
+        "**" + judged + "**, fitted on the other", [](const LayerTime&) { return true; }, true);
+    for (const OpClass op :
+         {OpClass::kConv, OpClass::kLinear, OpClass::kElementwise, OpClass::kPool}) {
+      add(
+          fmt::format("{}: {}", judged, to_string(op)),
+          [op](const LayerTime& t) { return t.layer.op == op; }, false);
+    }
+  }
+  return out;
+}
+
+// Every shape of BatchNorm by constants that have not seen it.
+std::string within_norms(const GpuSheet& sheet, const Times& times, Worst& worst) {
+  std::set<std::string> shapes;
+  for (const LayerTime& time : only(times, is_norm)) shapes.insert(to_string(time.layer.in));
+  std::string out;
+  for (const Precision precision : kBoth) {
+    CalibrationScore sum;
+    double predicted = 0, measured = 0, forward = 0, forward_measured = 0;
+    for (const std::string& shape : shapes) {
+      const auto left_out = [&](const LayerTime& t) {
+        return is_norm(t) && to_string(t.layer.in) == shape;
+      };
+      const Efficiency constants =
+          calibrate(sheet, only(times, [&](const LayerTime& t) { return !left_out(t); }), {});
+      for (const LayerTime& time : only(times, left_out)) {
+        if (time.precision != precision) continue;
+        const CalibrationScore score = score_calibration(sheet, {&time, 1}, constants);
+        const double often = static_cast<double>(time.count);
+        ++sum.shapes;
+        sum.mean_error += score.mean_error;
+        measured += often * (time.forward_s + time.backward_s);
+        predicted += often * (time.forward_s + time.backward_s) * (1 + score.total_error);
+        forward_measured += often * time.forward_s;
+        forward += often * time.forward_s * (1 + score.forward_error);
+      }
+    }
+    sum.mean_error /= static_cast<double>(std::max<std::size_t>(1, sum.shapes));
+    sum.total_error = predicted / measured - 1;
+    sum.forward_error = forward / forward_measured - 1;
+    sum.backward_error = (predicted - forward) / (measured - forward_measured) - 1;
+    out += row("**BatchNorm**, each shape left out", precision, sum);
+    worst.take(sum);
+  }
+  return out;
+}
+
+std::string constants_table(const Efficiency& fitted) {
+  std::string out = "| constant | before | fitted |\n| --- | ---: | ---: |\n";
+  const auto names = Efficiency::names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out += fmt::format("| `{}` | {:.3g} | {:.3g} |\n", names[i], Efficiency().values[i],
+                       fitted.values[i]);
+  }
+  return out;
+}
+
+// Median time between the starts of iterations in a recording; nullopt where it is not there.
+std::optional<double> recorded_iteration(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return std::nullopt;
+  const auto reader = CsvReader::open(in, path);
+  if (!reader || !reader->column("t_s")) return std::nullopt;
+  CsvReader rows = *reader;
+  std::vector<double> gaps;
+  std::optional<double> before;
+  while (true) {
+    const auto row = rows.next();
+    if (!row || !*row) break;
+    const auto time = parse_number((**row)[*rows.column("t_s")]);
+    if (!time) return std::nullopt;
+    if (before) gaps.push_back(*time - *before);
+    before = *time;
+  }
+  if (gaps.empty()) return std::nullopt;
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2));
+  return gaps[gaps.size() / 2];
+}
+
+// Whole training iterations of recorded loops, by constants that have seen single layers only.
+std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
+                             const std::string& folder) {
+  struct Loop {
+    const char* file;
+    const char* network;
+    std::int64_t batch;
+    Precision precision;
+  };
+  std::string out =
+      "| recorded loop | measured ms | modelled ms | error |\n| --- | ---: | ---: | ---: |\n";
+  for (const Loop& loop : {Loop{"vgg16_tf32_b64", "vgg16", 64, Precision::kTf32},
+                           Loop{"resnet50_bf16_b256", "resnet50", 256, Precision::kBf16}}) {
+    const auto measured = recorded_iteration(folder + "/iterations/" + loop.file + ".csv");
+    const auto network = builtin_network(loop.network, loop.batch);
+    if (!measured || !network) continue;
+    const auto steps =
+        make_steps(*network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
+    const double modelled = make_cost_table(sheet, steps, constants).uniform(0).time_s;
+    out += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % |\n", loop.file, 1e3 * *measured,
+                       1e3 * modelled, 100 * (modelled / *measured - 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string cost_model_evidence(const std::string& layers, const std::string& folder) {
+  const auto times = read_layer_times(layers);
+  if (!times) return "Not made: " + times.error().line() + "\n";
+  const auto sheet = load_gpu_sheet("h200");
+  if (!sheet) return "Not made: " + sheet.error().line() + "\n";
+  const Efficiency fitted = calibrate(*sheet, *times, {});
+  Worst worst;
+  std::string out = kHeader;
+  out += between_networks(*sheet, *times, worst);
+  out += within_norms(*sheet, *times, worst);
+  for (const Precision precision : kBoth) {
+    out +=
+        row("all, fitted on all", precision,
+            score_calibration(
+                *sheet, only(*times, [&](const LayerTime& t) { return t.precision == precision; }),
+                fitted));
+  }
+  out += fmt::format(
+      "\nThe worst of the bold rows: {:.1f} % per shape, {:.1f} % for all layers together.\n",
+      100 * worst.per_shape, 100 * worst.total);
+  out +=
+      "\nWhole training iterations recorded on an H200, median, against the model with the "
+      "constants fitted on all single layers (at batch 64) and the card's power limit:\n\n";
+  out += whole_iterations(*sheet, fitted, folder);
+  return out + "\nThe twelve constants, both precisions together:\n\n" + constants_table(fitted);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+#include "lease/machine_epoch.h"
+
+namespace hypermile {
+namespace {
+
+class RealFilesTest : public ::testing::Test {
+ protected:
+  RealFilesTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "hypermile-files-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~RealFilesTest() override { std::filesystem::remove_all(folder_); }
+  std::string path(const char* name) const { return folder_ + "/" + name; }
+  void write(const char* name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    std::ofstream(path(name)) << text;
+  }
+
+  std::string folder_;
+  std::unique_ptr<Files> files_ = make_real_files();
+};
+
+TEST_F(RealFilesTest, AppendsSyncsRenamesAndReads) {
+  auto file = files_->create(path("a.new"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->append("one"));
+  ASSERT_TRUE((*file)->sync());
+  ASSERT_TRUE(files_->rename(path("a.new"), path("a")));
+  ASSERT_TRUE(files_->sync_folder(folder_));
+  ASSERT_TRUE((*file)->append(" two")) << "the open file follows its new name";
+
+  auto again = files_->open_append(path("a"));
+  ASSERT_TRUE(again.ok());
+  ASSERT_TRUE((*again)->append(" three"));
+
+  EXPECT_EQ(files_->read(path("a"), 100).value(), "one two three");
+  EXPECT_EQ(files_->read(path("a"), 4).error().code, ErrorCode::kParse);
+  EXPECT_EQ(files_->read(path("b"), 4).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RealFilesTest, MakesFilesForTheirOwnerAlone) {
+  ASSERT_TRUE(files_->create(path("a")).ok());
+
+  struct stat facts = {};
+  ASSERT_EQ(::stat(path("a").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+}
+
+TEST_F(RealFilesTest, FollowsNoLinkAndTakesNothingThatIsNoPlainFile) {
+  write("target", "precious");
+  ASSERT_EQ(::symlink(path("target").c_str(), path("link").c_str()), 0);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+
+  EXPECT_FALSE(files_->read(path("link"), 100).ok());
+  EXPECT_FALSE(files_->open_append(path("link")).ok());
+  EXPECT_FALSE(files_->read(path("pipe"), 100).ok()) << "and it does not wait for a writer";
+  ASSERT_TRUE(files_->create(path("link")).ok());
+  EXPECT_EQ(files_->read(path("target"), 100).value(), "precious");
+}
+
+TEST_F(RealFilesTest, GivesAFileASecondNameOnce) {
+  write("a", "text");
+
+  EXPECT_TRUE(files_->link(path("a"), path("b")));
+  EXPECT_EQ(files_->link(path("a"), path("b")).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(files_->link(path("none"), path("c")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RealFilesTest, ALockTellsWhoHoldsItAndEndsWithItsHolder) {
+  auto held = files_->lock(path("lock"), "hypermiled (pid 12)");
+  ASSERT_TRUE(held.ok());
+
+  const auto second = files_->lock(path("lock"), "guardian (pid 13)");
+
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+  EXPECT_EQ(second.error().message, "hypermiled (pid 12)");
+  held->reset();
+  EXPECT_TRUE(files_->lock(path("lock"), "guardian (pid 13)").ok());
+}
+
+TEST_F(RealFilesTest, SaysWhatFailed) {
+  const auto missing = files_->create(path("no/such/folder"));
+
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().message.find("no/such/folder: No such file"), std::string::npos);
+}
+
+using MachineEpochTest = RealFilesTest;
+
+TEST_F(MachineEpochTest, ReadsBootAndDriver) {
+  write("proc/sys/kernel/random/boot_id", "b0\n");
+  write("sys/module/nvidia/version", "580.1\n");
+  write("sys/module/nvidia/sections/.text", "0xffffffffc0de0000\n");
+
+  EXPECT_EQ(read_machine_epoch(folder_), (MachineEpoch{"b0", "580.1@0xffffffffc0de0000"}));
+}
+
+TEST_F(MachineEpochTest, DoesNotKnowTheDriverWhoseAddressItMayNotSee) {
+  write("sys/module/nvidia/version", "580.1\n");
+  write("sys/module/nvidia/sections/.text", "0x0000000000000000\n");
+
+  EXPECT_EQ(read_machine_epoch(folder_), MachineEpoch{});
+}
+
+TEST_F(MachineEpochTest, IsOverOnlyWhenThatIsCertain) {
+  const MachineEpoch now{"b1", "d1"};
+
+  EXPECT_FALSE(surely_over(now, now));
+  EXPECT_FALSE(surely_over({"", ""}, now));
+  EXPECT_FALSE(surely_over({"b1", ""}, now));
+  EXPECT_TRUE(surely_over({"b0", ""}, now));
+  EXPECT_TRUE(surely_over({"b1", "d0"}, now));
+}
+
+TEST_F(MachineEpochTest, OfThisMachineHasABootId) {
+  EXPECT_EQ(read_machine_epoch().boot.size(), 36U);
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lease/daemon/daemon_process.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "gpu/nvml/nvml_setters.h"
+#include "lease/daemon/event_loop.h"
+#include "lease/daemon/first_acquire.h"
+#include "lease/daemon/kept_gpus.h"
+#include "lease/daemon/notify.h"
+#include "lease/daemon/server.h"
+#include "lease/daemon/service.h"
+#include "lease/daemon/system_log.h"
+
+namespace hypermile {
+namespace {
+
+constexpr Seconds kFirstRetry = Seconds(1);
+constexpr Seconds kLongestRetry = Seconds(30);
+constexpr Seconds kRecoveryCheck = milliseconds(2);
+constexpr Seconds kRecoveryPatience = Seconds(2);
+
+Result<Descriptor> take_signals(bool guardian) {
+  ::signal(SIGPIPE, SIG_IGN);
+  // A closed terminal must not end what restores the GPU.
+  if (guardian) ::signal(SIGHUP, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&set, signal);
+  if (!guardian) sigaddset(&set, SIGHUP);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals) return Error{ErrorCode::kIo, "cannot watch for signals"};
+  return signals;
+}
+
+// A client needs two descriptors: its socket and its process.
+void raise_descriptor_limit(std::size_t connections) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = 2 * (connections + Server::kReservedForRoot) + 256;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(wanted, limit.rlim_max));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class DaemonProcess {
+ public:
+  DaemonProcess(DaemonOptions options, DaemonConfig config, Log log, Descriptor signals,
+                std::unique_ptr<EventLoop> loop, Clock& clock)
+      : options_(std::move(options)),
+        log_(std::move(log)),
+        signals_(std::move(signals)),
+        clock_(clock),
+        loop_(std::move(loop)),
+        service_(clock, std::move(config), {options_.guardian, read_only_mode()}, log_),
+        server_(*loop_, clock, service_, log_) {}
+
+  Result<void> run() {
+    RETURN_IF_ERROR(loop_->watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { on_signal(); }));
+    if (!options_.guardian) RETURN_IF_ERROR(server_.listen(options_.socket));
+    if (options_.guardian) {
+      await_owner();
+    } else {
+      start_on_a_thread({});
+    }
+    loop_->run();
+    return {};
+  }
+
+ private:
+  // A guardian is started before its job, and learns its GPUs from its owner. What others left is
+  // given back meanwhile, as at every start.
+  void await_owner() {
+    orphans_ = std::jthread([this, config = service_.config()](const std::stop_token&) {
+      restore_orphans(keep_options(config, {}), *files_, clock_, log_);
+    });
+    await_first_acquire(*loop_, clock_, STDIN_FILENO, [this](Result<std::vector<GpuUuid>> gpus) {
+      if (!gpus) return stop();
+      start_on_a_thread(std::move(gpus).value());
+    });
+  }
+
+  // No GPUs: all there are.
+  void start_on_a_thread(std::vector<GpuUuid> gpus) {
+    starter_ =
+        std::jthread([this, config = service_.config(), gpus = std::move(gpus)](
+                         const std::stop_token& stop) { start(keep_options(config, gpus), stop); });
+  }
+
+  KeepOptions keep_options(const DaemonConfig& config, const std::vector<GpuUuid>& gpus) const {
+    return {options_.state,
+            fmt::format("{} (pid {})", options_.guardian ? "a guardian" : "hypermiled", ::getpid()),
+            {gpus.begin(), gpus.end()},
+            &config};
+  }
+
+  // On a thread of its own: a driver that is not there yet, or hangs, holds up nobody who asks.
+  void start(const KeepOptions& keep, const std::stop_token& stop) {
+    const auto to_loop = loop_->poster();
+    for (Seconds pause = kFirstRetry; !stop.stop_requested();
+         pause = std::min(pause * 2, kLongestRetry)) {
+      auto kept =
+          std::make_shared<Result<KeptGpus>>(keep_gpus(keep, *files_, clock_, to_loop, log_));
+      const bool found = kept->ok();
+      to_loop([this, kept] { on_gpus(*kept); });
+      if (found || options_.guardian) break;
+      clock_.sleep_for(pause, stop);
+    }
+  }
+
+  void on_gpus(Result<KeptGpus>& kept) {
+    if (!kept) {
+      service_.no_gpus_because(kept.error());
+      log_(LogLevel::kWarning, kept.error().line());
+      manager_.tell("STATUS=waiting for GPUs: " + kept.error().message);
+      if (options_.guardian) serve_owner();
+      return;
+    }
+    gpus_ = *std::move(kept);
+    std::vector<GpuPort*> ports;
+    for (const auto& gpu : gpus_) ports.push_back(gpu.get());
+    service_.serve_gpus(std::move(ports));
+    await_recovery(clock_.now() + kRecoveryPatience);
+  }
+
+  // A GPU that cannot be restored must not keep the others from being served.
+  void await_recovery(Instant latest) {
+    if (!service_.recovered() && clock_.now() < latest) {
+      loop_->at(clock_.now() + kRecoveryCheck, [this, latest] { await_recovery(latest); });
+      return;
+    }
+    if (options_.guardian) return serve_owner();
+    log_(LogLevel::kNotice, fmt::format("serving {} GPU(s) at {}", gpus_.size(), options_.socket));
+    manager_.tell(fmt::format("READY=1\nSTATUS=serving {} GPU(s)", gpus_.size()));
+    if (manager_.watchdog()) feed_watchdog();
+  }
+
+  void serve_owner() {
+    const Result<void> adopted = server_.adopt(Descriptor(STDIN_FILENO), [this] { stop(); });
+    if (!adopted) {
+      log_(LogLevel::kError, adopted.error().line());
+      stop();
+    }
+  }
+
+  void feed_watchdog() {
+    manager_.tell("WATCHDOG=1");
+    loop_->at(clock_.now() + *manager_.watchdog() * 0.3, [this] { feed_watchdog(); });
+  }
+
+  void on_signal() {
+    signalfd_siginfo taken = {};
+    while (::read(signals_.get(), &taken, sizeof(taken)) == sizeof(taken)) {
+      if (taken.ssi_signo == SIGHUP) {
+        reload();
+      } else if (++asked_to_stop_ > 1) {
+        // Whoever asks twice does not want to wait. The journal tells the next start what is left.
+        log_(LogLevel::kError, "stopped a second time before every GPU was restored");
+        std::_Exit(EXIT_FAILURE);
+      } else {
+        stop();
+      }
+    }
+  }
+
+  void reload() {
+    Result<DaemonConfig> config = read_daemon_config(options_.config, machine_accounts());
+    if (!config) {
+      return log_(LogLevel::kError, "the configuration stays as it was: " + config.error().line());
+    }
+    for (const std::string& warning : config->warnings) log_(LogLevel::kWarning, warning);
+    service_.set_config(*std::move(config));
+    log_(LogLevel::kNotice, "read " + options_.config + " again");
+  }
+
+  void stop() {
+    if (stopping_) return;
+    stopping_ = true;
+    starter_.request_stop();
+    manager_.tell("STOPPING=1");
+    server_.stop_listening();
+    service_.stop();
+    await_rest();
+  }
+
+  void await_rest() {
+    if (service_.at_rest()) return loop_->stop();
+    loop_->at(clock_.now() + kRecoveryCheck, [this] { await_rest(); });
+  }
+
+  DaemonOptions options_;
+  Log log_;
+  Descriptor signals_;
+  Clock& clock_;
+  std::unique_ptr<Files> files_ = make_real_files();
+  std::unique_ptr<EventLoop> loop_;
+  KeptGpus gpus_;  // outlive the service
+  Service service_;
+  Server server_;
+  ServiceManager manager_;
+  bool stopping_ = false;
+  int asked_to_stop_ = 0;  // by a signal; that the owner is gone asks for nothing
+  std::jthread orphans_, starter_;
+};
+
+}  // namespace
+
+Result<void> run_daemon(const DaemonOptions& options) {
+  const Log log = system_log(options.guardian);
+  ASSIGN_OR_RETURN(Descriptor signals, take_signals(options.guardian));
+  ASSIGN_OR_RETURN(DaemonConfig config, read_daemon_config(options.config, machine_accounts()));
+  for (const std::string& warning : config.warnings) log(LogLevel::kWarning, warning);
+  RETURN_IF_ERROR(prepare_state_folder(options.state));
+  raise_descriptor_limit(config.connections);
+  // Never destroyed: a driver call that hangs may look at it when this function is long over.
+  static const std::unique_ptr<Clock> clock = make_real_clock();
+  ASSIGN_OR_RETURN(auto loop, EventLoop::make(*clock));
+  DaemonProcess process(options, std::move(config), log, std::move(signals), std::move(loop),
+                        *clock);
+  return process.run();
+}
+
+}  // namespace hypermile

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lease/daemon/listener.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "lease/protocol/socket_address.h"
+
+namespace hypermile {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr mode_t kEverybody = 0666;
+
+Error failed(std::string_view what, const std::string& path) {
+  return Error{ErrorCode::kIo, fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
+}
+
+Descriptor open_spare() {
+  return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+Listener::Listener(std::string path, Descriptor lock, Descriptor socket)
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      socket_(std::move(socket)),
+      spare_(open_spare()) {}
+
+Listener::~Listener() {
+  ::unlink(path_.c_str());
+}
+
+Result<std::unique_ptr<Listener>> Listener::open(const std::string& path) {
+  ASSIGN_OR_RETURN(const SocketAddress address, socket_address(path));
+  const std::string lock_path = path + ".lock";
+  Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock) return failed("open", lock_path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Error{ErrorCode::kBusy, fmt::format("another hypermiled serves {}", path),
+                 "one daemon at a time: see 'systemctl status hypermiled'"};
+  }
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return failed("make a socket for", path);
+  ::unlink(path.c_str());
+  if (::bind(socket.get(), address.get(), address.length()) != 0 ||
+      ::chmod(path.c_str(), kEverybody) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+    return failed("serve", path);
+  }
+  return std::unique_ptr<Listener>(new Listener(path, std::move(lock), std::move(socket)));
+}
+
+Result<Descriptor> Listener::accept() {
+  Descriptor client(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (client) return client;
+  if (errno == EMFILE || errno == ENFILE) {
+    spare_.reset();
+    client.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    client.reset();
+    spare_ = open_spare();
+    return Error{ErrorCode::kIo, "a client was turned away: there are no descriptors left"};
+  }
+  return Error{ErrorCode::kNotReady, std::strerror(errno)};
+}
+
+}  // namespace hypermile

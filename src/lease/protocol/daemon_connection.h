@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client's end of a connection to the daemon or to a guardian: one question, one answer, each
+// within a deadline of real time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/descriptor.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "lease/protocol/framed_socket.h"
+#include "lease/protocol/message.h"
+
+namespace hypermile {
+
+// Used by one thread at a time. When it is destroyed the other end sees the hang-up, and restores
+// what this client held.
+class DaemonConnection {
+ public:
+  // kNotFound when nobody serves at `path`; kPermission, kIo.
+  static Result<DaemonConnection> connect(const std::string& path);
+  // Takes a connected socket.
+  explicit DaemonConnection(Descriptor socket) : stream_(std::move(socket)) {}
+
+  // The reply; what was refused is that error. kTimeout when it does not come in time (a later call
+  // skips it), kIo when the other end is gone.
+  Result<wire::Reply> call(const wire::Request& request, Seconds deadline);
+
+  // The same where only one kind of reply makes sense.
+  template <class Wanted>
+  Result<Wanted> ask(const wire::Request& request, Seconds deadline) {
+    ASSIGN_OR_RETURN(wire::Reply reply, call(request, deadline));
+    if (Wanted* wanted = std::get_if<Wanted>(&reply)) return std::move(*wanted);
+    return Error{ErrorCode::kParse, "the daemon gave an answer to another question",
+                 "install one version of hypermile and hypermiled"};
+  }
+
+ private:
+  FramedSocket stream_;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/cost_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/physics.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kLowestShare = 0.4;      // of the boost clock, as everywhere (sweep/curve.h)
+constexpr double kClockTolerance = 0.05;  // MHz
+constexpr double kWarm = 60;              // °C, where the search for the temperature starts
+constexpr double kCool = 0.01;            // °C, where it ends
+constexpr int kThermalRounds = 12;
+
+// All kernels of all steps, so that a whole iteration is evaluated without looking at steps again.
+struct FlatKernels {
+  std::vector<PartWork> parts;
+  std::vector<std::size_t> ends;  // per step, one past its last part
+};
+
+FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& efficiency) {
+  FlatKernels flat;
+  for (const PlanStep& step : steps) {
+    for (const Kernel& kernel : step.kernels) flat.parts.push_back(part_of(kernel, efficiency));
+    flat.ends.push_back(flat.parts.size());
+  }
+  return flat;
+}
+
+class IterationCost {
+ public:
+  IterationCost(const GpuPhysics& gpu, FlatKernels flat) : gpu_(gpu), flat_(std::move(flat)) {
+    settle();
+  }
+
+  // The SM clock at which an iteration runs when the driver may choose.
+  struct Held {
+    double sm_mhz = 0;
+    bool capped = false;
+  };
+  Held held(double memory) const {
+    double high = gpu_.clocks.sm_boost.value();
+    if (within_limit(high, memory)) return {high, false};
+    double low = gpu_.clocks.sm_min.value();
+    while (high - low > kClockTolerance) {
+      const double middle = (low + high) / 2;
+      (within_limit(middle, memory) ? low : high) = middle;
+    }
+    return {low, true};
+  }
+
+  void costs(double sm, double memory, StepCost* out, std::size_t stride) const {
+    std::size_t part = 0;
+    for (const std::size_t end : flat_.ends) {
+      StepCost sum;
+      for (; part < end; ++part) {
+        const PartRate rate = rate_of(part, sm, memory);
+        const double time = rate.wait_s + rate.busy_s;
+        sum.time_s += time;
+        sum.energy_j += time * mean_power(rate, 1, leakage_);
+      }
+      *out = sum;
+      out += stride;
+    }
+  }
+
+ private:
+  PartRate rate_of(std::size_t part, double sm, double memory) const {
+    return part_rate(gpu_, {}, flat_.parts[part], sm, memory, leakage_, 1);
+  }
+
+  struct Mean {
+    double power = 0, estimate = 0;
+  };
+  Mean mean(double sm, double memory) const {
+    double time = 0, energy = 0, estimate = 0;
+    for (std::size_t i = 0; i < flat_.parts.size(); ++i) {
+      const PartRate rate = rate_of(i, sm, memory);
+      time += rate.wait_s + rate.busy_s;
+      energy += (rate.wait_s + rate.busy_s) * mean_power(rate, 1, leakage_);
+      estimate += rate.busy_s * rate.estimate_w;
+    }
+    return {energy / time, estimate / time};
+  }
+
+  bool within_limit(double sm, double memory) const {
+    const Mean m = mean(sm, memory);
+    return std::max(m.power, m.estimate) <= gpu_.limit.normal.value() * gpu_.limiter.target;
+  }
+
+  // Temperature and leakage under the default settle each other.
+  void settle() {
+    double die = kWarm;
+    for (int round = 0; round < kThermalRounds; ++round) {
+      leakage_ = leakage_watts(gpu_.power, {}, die);
+      const double memory = gpu_.clocks.memory_default.value();
+      const double settled =
+          gpu_.thermal.ambient.value() +
+          gpu_.thermal.degrees_per_watt * mean(held(memory).sm_mhz, memory).power;
+      const bool done = std::abs(settled - die) < kCool;
+      die = std::min(settled, gpu_.thermal.slowdown.value());
+      if (done) break;
+    }
+  }
+
+  const GpuPhysics& gpu_;
+  FlatKernels flat_;
+  double leakage_ = 0;
+};
+
+// The default first, then memory clocks descending with SM clocks descending in each.
+std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration) {
+  const ClockRanges& clocks = sheet.physics.clocks;
+  std::vector<Mhz> gears = {clocks.memory_default};
+  for (const Mhz gear : sheet.memory_clocks()) {
+    if (clocks.memory_lock && gear != clocks.memory_default) gears.push_back(gear);
+  }
+  std::vector<Choice> choices;
+  for (const Mhz gear : gears) {
+    const auto held = iteration.held(gear.value());
+    Choice open{{}, Mhz(held.sm_mhz), gear, held.capped};
+    if (gear != clocks.memory_default) open.setting.memory_clock = gear;
+    choices.push_back(open);
+    for (const Mhz sm : sheet.sm_clocks()) {
+      if (sm.value() >= held.sm_mhz || sm < clocks.sm_boost * kLowestShare) continue;
+      Choice locked{open.setting, sm, gear, false};
+      locked.setting.sm_clock = sm;
+      choices.push_back(locked);
+    }
+  }
+  return choices;
+}
+
+}  // namespace
+
+StepCost CostTable::uniform(std::size_t choice) const {
+  StepCost sum;
+  for (std::size_t step = 0; step < steps; ++step) {
+    sum.time_s += at(step, choice).time_s;
+    sum.energy_j += at(step, choice).energy_j;
+  }
+  return sum;
+}
+
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
+                          const Efficiency& efficiency) {
+  const IterationCost iteration(sheet.physics, flatten(steps, efficiency));
+  CostTable table;
+  table.choices = make_choices(sheet, iteration);
+  table.steps = steps.size();
+  const std::size_t width = table.choices.size();
+  table.costs.resize(steps.size() * width);
+  for (std::size_t i = 0; i < width; ++i) {
+    const Choice& choice = table.choices[i];
+    iteration.costs(choice.sm.value(), choice.memory.value(), table.costs.data() + i, width);
+  }
+  return table;
+}
+
+StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
+                 const Choice& choice) {
+  StepIdle idle;
+  const GpuPhysics& gpu = sheet.physics;
+  for (const Kernel& kernel : step.kernels) {
+    const PartWork part = part_of(kernel, efficiency);
+    const PartRate rate = part_rate(gpu, {}, part, choice.sm.value(), choice.memory.value(), 0, 0);
+    const double time = rate.wait_s + rate.busy_s;
+    const double compute = (rate.fp64 + rate.fp32 + rate.tensor) * rate.busy_s;
+    const double moved =
+        part.bytes / (gpu.rates.bandwidth * (choice.memory / gpu.rates.rated_memory));
+    idle.compute_s += std::max(0.0, time - compute);
+    idle.memory_s += std::max(0.0, time - moved);
+  }
+  return idle;
+}
+
+double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory) {
+  const Rates& rates = sheet.physics.rates;
+  std::size_t unit = static_cast<std::size_t>(precision);
+  const auto fp32 = static_cast<std::size_t>(Precision::kFp32);
+  while (unit > fp32 && rates.flops[unit] <= 0) --unit;
+  const double bandwidth =
+      rates.bandwidth * std::min(memory / rates.rated_memory, bandwidth_share(rates, sm.value()));
+  return rates.flops[unit] * (sm / rates.rated_sm) / bandwidth;
+}
+
+double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
+                 const Efficiency& efficiency, Mhz sm, Mhz memory) {
+  double time = 0;
+  for (const Kernel& kernel : kernels) {
+    const PartRate rate =
+        part_rate(gpu, {}, part_of(kernel, efficiency), sm.value(), memory.value(), 0, 0);
+    time += rate.wait_s + rate.busy_s;
+  }
+  return time;
+}
+
+}  // namespace hypermile

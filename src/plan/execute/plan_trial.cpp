@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/execute/plan_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr std::array kOrder = {PlanArm::kDefault, PlanArm::kUniform, PlanArm::kPlan,
+                               PlanArm::kPlan,    PlanArm::kUniform, PlanArm::kDefault};
+constexpr std::size_t kHalf = kOrder.size() / 2;
+
+// Student's t, two-sided 95 %, by degrees of freedom.
+double student95(std::size_t freedom) {
+  constexpr std::array kTable = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
+  return freedom == 0 ? kTable[0] : freedom > kTable.size() ? 1.96 : kTable[freedom - 1];
+}
+
+ArmRatio summarize_ratios(const std::vector<double>& ratios) {
+  const auto count = static_cast<double>(ratios.size());
+  double sum = 0, squares = 0;
+  for (const double ratio : ratios) sum += ratio;
+  const double mean = sum / count;
+  for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  return {mean, student95(ratios.size() - 1) * error};
+}
+
+std::string percent(const ArmRatio& ratio) {
+  return fmt::format("{:+.1f} ± {:.1f} %", 100 * (ratio.mean - 1), 100 * ratio.half95);
+}
+
+}  // namespace
+
+std::string_view to_string(PlanArm arm) {
+  switch (arm) {
+    case PlanArm::kDefault:
+      return "default";
+    case PlanArm::kUniform:
+      return "uniform";
+    case PlanArm::kPlan:
+      return "plan";
+  }
+  return "default";
+}
+
+PlanTrial::PlanTrial(const PlanTrialOptions& options) : options_(options) {
+  options_.rounds = std::max<std::size_t>(options_.rounds, 1);
+}
+
+std::size_t PlanTrial::all_blocks() const {
+  return options_.rounds * kOrder.size();
+}
+
+PlanArm PlanTrial::arm() const {
+  if (verdict_) return verdict_->kept;
+  return settled_ ? kOrder[blocks_.size() % kOrder.size()] : PlanArm::kDefault;
+}
+
+void PlanTrial::iteration(Instant at) {
+  if (verdict_) return;
+  if (!settled_) {
+    if (++learned_ > options_.after_iterations) settled_ = at + options_.settle;
+    return;
+  }
+  if (!begin_) {
+    if (at >= *settled_) begin_block(at);
+    return;
+  }
+  ++iterations_;
+  if (iterations_ >= options_.block_iterations && at - *begin_ >= options_.block) end_block(at);
+}
+
+void PlanTrial::add(const Sample& sample) {
+  if (begin_) meter_.add(sample);
+}
+
+void PlanTrial::begin_block(Instant at) {
+  begin_ = at;
+  iterations_ = 0;
+  meter_ = EnergyMeter();
+}
+
+void PlanTrial::end_block(Instant at) {
+  const auto power = meter_.mean_power();
+  if (!power) {
+    verdict_ = PlanVerdict{};
+    verdict_->reason = "the GPU tells neither energy nor power, so nobody can say whether it pays";
+    begin_.reset();
+    return;
+  }
+  const double time = (at - *begin_).value() / static_cast<double>(iterations_);
+  const PlanArm before = arm();
+  blocks_.push_back({time, power->power.value() * time});
+  begin_.reset();
+  if (blocks_.size() == all_blocks()) return judge();
+  settled_ = arm() == before ? at : at + options_.settle;
+}
+
+// Each half of a round has one block of every arm, minutes apart at most: they are a pair.
+std::vector<double> PlanTrial::ratios(double Block::*of, PlanArm arm, PlanArm to) const {
+  std::vector<double> values;
+  for (std::size_t half = 0; half * kHalf < blocks_.size(); ++half) {
+    double above = 0, below = 1;
+    for (std::size_t i = half * kHalf; i < (half + 1) * kHalf; ++i) {
+      const PlanArm its = kOrder[i % kOrder.size()];
+      if (its == arm) above = blocks_[i].*of;
+      if (its == to) below = blocks_[i].*of;
+    }
+    values.push_back(above / below);
+  }
+  return values;
+}
+
+void PlanTrial::judge() {
+  PlanVerdict v;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const auto arm = static_cast<std::size_t>(kOrder[i % kOrder.size()]);
+    const double share = static_cast<double>(kPlanArms) / static_cast<double>(blocks_.size());
+    v.time_s[arm] += share * blocks_[i].time_s;
+    v.energy_j[arm] += share * blocks_[i].energy_j;
+  }
+  const auto ratio = [this](double Block::*of, PlanArm arm, PlanArm to) {
+    return summarize_ratios(ratios(of, arm, to));
+  };
+  v.plan_energy = ratio(&Block::energy_j, PlanArm::kPlan, PlanArm::kDefault);
+  v.uniform_energy = ratio(&Block::energy_j, PlanArm::kUniform, PlanArm::kDefault);
+  v.plan_to_uniform = ratio(&Block::energy_j, PlanArm::kPlan, PlanArm::kUniform);
+  v.plan_time = ratio(&Block::time_s, PlanArm::kPlan, PlanArm::kDefault);
+  v.uniform_time = ratio(&Block::time_s, PlanArm::kUniform, PlanArm::kDefault);
+  const double most = 1 + options_.max_slowdown;
+  const bool uniform_pays = v.uniform_energy.below_one() && v.uniform_time.mean <= most;
+  const bool plan_pays = v.plan_energy.below_one() && v.plan_time.mean <= most;
+  const bool plan_is_better = v.plan_to_uniform.below_one() || v.uniform_time.mean > most;
+  if (plan_pays && plan_is_better) {
+    v.kept = PlanArm::kPlan;
+  } else if (uniform_pays) {
+    v.kept = PlanArm::kUniform;
+  }
+  v.reason = fmt::format(
+      "{} is kept: energy against the default {} (plan), {} (uniform), time {} and {}; plan "
+      "against "
+      "uniform {}",
+      to_string(v.kept), percent(v.plan_energy), percent(v.uniform_energy), percent(v.plan_time),
+      percent(v.uniform_time), percent(v.plan_to_uniform));
+  verdict_ = std::move(v);
+}
+
+}  // namespace hypermile

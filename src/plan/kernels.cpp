@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernels_of(): operations and bytes of each pass of a layer.
+#include <algorithm>
+#include <cmath>
+
+#include "plan/layer.h"
+
+namespace hypermile {
+namespace {
+
+// Matrix kernels work on whole tiles; what a product lacks to them is computed in vain. Sizes are
+// those of common tensor-core kernels.
+constexpr double kTileRows = 128;
+constexpr double kTileColumns = 128;
+constexpr double kTileDepth = 32;
+constexpr double kWeightTile = 64;  // weight gradients have few rows and columns and a long depth
+
+constexpr double kSgdFlops = 4;   // per parameter: momentum, decay, step
+constexpr double kSgdValues = 5;  // weight, gradient, momentum read; weight, momentum written
+constexpr double kAdamFlops = 14;
+constexpr double kAdamValues = 7;   // two moments
+constexpr double kMasterBytes = 4;  // weights and moments are kept in fp32
+
+double whole_tiles(double extent, double tile) {
+  return std::ceil(extent / tile) * tile;
+}
+
+struct Widths {
+  double value = 4;
+  Precision matrix = Precision::kFp32;
+  bool narrow = false;
+};
+
+Kernel stream(double flops, double bytes, const Widths& widths, bool backward) {
+  return {KernelKind::kStream, backward, widths.narrow, Precision::kFp32, flops, flops, bytes};
+}
+
+KernelKind kind_of(OpClass op) {
+  switch (op) {
+    case OpClass::kConv:
+      return KernelKind::kConv;
+    case OpClass::kLinear:
+    case OpClass::kMatMul:
+      return KernelKind::kLinear;
+    case OpClass::kNorm:
+      return KernelKind::kNorm;
+    case OpClass::kPool:
+    case OpClass::kGather:
+      return KernelKind::kGather;
+    case OpClass::kElementwise:
+    case OpClass::kSoftmax:
+    case OpClass::kView:
+      return KernelKind::kStream;
+  }
+  return KernelKind::kStream;
+}
+
+double weights(const Layer& layer) {
+  return layer.params - (layer.bias ? layer.product->out * layer.product->count : 0);
+}
+
+// Both operands and the result of a product, each once. The three passes move the same tensors.
+double product_values(const Layer& layer) {
+  return elements(layer.in) + layer.other_inputs + weights(layer) + elements(layer.out);
+}
+
+Kernel product_kernel(const Layer& layer, Pass pass, const Widths& widths) {
+  const Product& p = *layer.product;
+  double padded = 0;
+  if (pass == Pass::kWeightGradient) {
+    padded = whole_tiles(p.out, kWeightTile) * whole_tiles(p.in * p.taps, kWeightTile) *
+             whole_tiles(p.positions, kTileDepth);
+  } else {
+    const double columns = pass == Pass::kForward ? p.out : p.in;
+    const double depth = (pass == Pass::kForward ? p.in : p.out) * p.taps;
+    padded = whole_tiles(p.positions, kTileRows) * whole_tiles(columns, kTileColumns) *
+             whole_tiles(depth, kTileDepth);
+  }
+  return {kind_of(layer.op),
+          pass != Pass::kForward,
+          widths.narrow,
+          widths.matrix,
+          p.flops(),
+          2 * p.count * padded,
+          widths.value * product_values(layer)};
+}
+
+std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths& widths) {
+  std::vector<Kernel> kernels;
+  const double out = elements(layer.out);
+  if (pass == Pass::kDataGradient && !layer.input_gradient) return kernels;
+  // A product of two activations has no weights: the gradient of its second operand is data too,
+  // and goes with the first.
+  const bool second_operand = layer.op == OpClass::kMatMul && layer.params <= 0;
+  if (pass == Pass::kWeightGradient && second_operand) return kernels;
+  kernels.push_back(product_kernel(layer, pass, widths));
+  if (pass == Pass::kDataGradient && second_operand) {
+    kernels.push_back(product_kernel(layer, Pass::kWeightGradient, widths));
+  }
+  if (!layer.bias) return kernels;
+  // Convolutions add their bias in a kernel of its own; linear layers in that of the product.
+  if (pass == Pass::kForward && layer.op == OpClass::kConv) {
+    kernels.push_back(stream(0, 2 * out * widths.value, widths, false));
+    kernels.back().overhead = true;
+  } else if (pass == Pass::kWeightGradient) {
+    kernels.push_back(stream(out, out * widths.value, widths, true));
+    kernels.back().overhead = true;
+  }
+  return kernels;
+}
+
+std::vector<Kernel> optimizer_kernels(const Layer& layer, Optimizer optimizer) {
+  if (layer.params <= 0) return {};
+  const bool adam = optimizer == Optimizer::kAdam;
+  const double flops = (adam ? kAdamFlops : kSgdFlops) * layer.params;
+  const double bytes = (adam ? kAdamValues : kSgdValues) * kMasterBytes * layer.params;
+  return {stream(flops, bytes, {}, false)};
+}
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precision,
+                               Optimizer optimizer) {
+  if (pass == Pass::kOptimizer) return optimizer_kernels(layer, optimizer);
+  const Widths widths{value_bytes(precision), precision, value_bytes(precision) < 4};
+  if (layer.op == OpClass::kView) return {};
+  if (layer.product) return product_kernels(layer, pass, widths);
+  // What is no product computes both gradients in one kernel, which is counted as the data's.
+  if (pass == Pass::kWeightGradient) return {};
+  const bool backward = pass == Pass::kDataGradient;
+  const Traffic& traffic = backward ? layer.backward : layer.forward;
+  if (backward && !layer.input_gradient && layer.params <= 0) return {};
+  const double bytes = traffic.values * widths.value + traffic.bytes;
+  if (bytes <= 0 && traffic.flops <= 0) return {};
+  Kernel kernel = stream(traffic.flops, bytes, widths, backward);
+  kernel.kind = kind_of(layer.op);
+  return {kernel};
+}
+
+}  // namespace hypermile

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a network of either kind: layers that can be turned into steps, or an Error.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "plan/network_file.h"
+#include "plan/steps.h"
+
+namespace {
+
+void use(const hypermile::Result<hypermile::Network>& network) {
+  using namespace hypermile;
+  if (!network) {
+    if (network.error().message.empty()) std::abort();
+    return;
+  }
+  for (const bool fuse : {false, true}) {
+    for (const PlanStep& step : make_steps(*network, {.fuse = fuse, .l2_bytes = 1e6})) {
+      if (!std::isfinite(step.flops) || !std::isfinite(step.bytes) || step.bytes < 0) std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (size > 0 && data[0] == '{') {
+    use(hypermile::parse_torch_export(bytes, "fuzz.json", std::nullopt));
+  } else {
+    use(hypermile::parse_onnx(bytes, "fuzz.onnx", std::nullopt));
+  }
+  return 0;
+}

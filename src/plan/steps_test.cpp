@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/builtin_networks.h"
+#include "plan/layer_makers.h"
+
+namespace hypermile {
+namespace {
+
+double total_flops(const std::vector<PlanStep>& steps) {
+  double sum = 0;
+  for (const PlanStep& step : steps) sum += step.flops;
+  return sum;
+}
+
+double dram_bytes(const std::vector<PlanStep>& steps) {
+  double sum = 0;
+  for (const PlanStep& step : steps) {
+    for (const Kernel& kernel : step.kernels) sum += kernel.bytes;
+  }
+  return sum;
+}
+
+Network conv_relu() {
+  Network network;
+  network.layers.push_back(make_conv("conv", {1, 64, 8, 8}, {1, 64, 8, 8}, 9, 1, true));
+  network.layers.push_back(make_relu("relu", {1, 64, 8, 8}));
+  return network;
+}
+
+TEST(Steps, OfTrainingAreForwardBackwardAndOptimizer) {
+  const auto steps = make_steps(*builtin_network("resnet50", 2), {});
+
+  EXPECT_EQ(steps.front().name, "conv1");
+  EXPECT_EQ(steps.back().phase, PlanPhase::kOptimizer);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end(), [](const PlanStep& a, const PlanStep& b) {
+    return a.phase < b.phase;
+  }));
+}
+
+TEST(Steps, OfTrainingDoAboutThreeTimesTheForwardOperations) {
+  const Network network = *builtin_network("vgg16", 16);
+
+  const double forward = total_flops(make_steps(network, {.scope = Scope::kForward}));
+  const double train = total_flops(make_steps(network, {.scope = Scope::kTrain}));
+
+  EXPECT_NEAR(train / forward, 3, 0.05);
+}
+
+TEST(Steps, OfBackwardAndForwardAddUpToTraining) {
+  const Network network = *builtin_network("gpt2", 1);
+
+  const auto forward = make_steps(network, {.scope = Scope::kForward});
+  const auto backward = make_steps(network, {.scope = Scope::kBackward});
+  const auto train = make_steps(network, {.scope = Scope::kTrain});
+
+  EXPECT_EQ(forward.size() + backward.size(), train.size());
+  EXPECT_DOUBLE_EQ(total_flops(forward) + total_flops(backward), total_flops(train));
+}
+
+TEST(Steps, CountNoTrafficOfTheFrameworkButRunIt) {
+  const auto steps = make_steps(conv_relu(), {.scope = Scope::kForward});
+
+  ASSERT_EQ(steps[0].kernels.size(), 2U);  // the bias has a kernel of its own
+  EXPECT_DOUBLE_EQ(steps[0].bytes, 4.0 * (2 * 64 * 64 + 64 * 64 * 9));
+  EXPECT_DOUBLE_EQ(steps[0].flops, 2.0 * 64 * 64 * 64 * 9);
+}
+
+TEST(Steps, FuseElementwiseLayersIntoTheOneBefore) {
+  const Network network = conv_relu();
+  const double tensor = 4.0 * 64 * 64;
+
+  const auto apart = make_steps(network, {.scope = Scope::kForward});
+  const auto fused = make_steps(network, {.scope = Scope::kForward, .fuse = true});
+
+  ASSERT_EQ(fused.size(), 1U);
+  EXPECT_EQ(fused[0].name, "conv+relu");
+  EXPECT_EQ(fused[0].kernels.size(), 1U);
+  EXPECT_DOUBLE_EQ(total_flops(fused), total_flops(apart));
+  // Gone: bias written and read, and the tensor between.
+  EXPECT_DOUBLE_EQ(dram_bytes(apart) - dram_bytes(fused), 4 * tensor);
+}
+
+TEST(Steps, TakeSmallTensorsFromTheL2) {
+  const Network network = conv_relu();
+  const double tensor = 4.0 * 64 * 64;
+
+  const auto cold = make_steps(network, {.scope = Scope::kForward});
+  const auto warm = make_steps(network, {.scope = Scope::kForward, .l2_bytes = 2 * tensor});
+  const auto small = make_steps(network, {.scope = Scope::kForward, .l2_bytes = 1.9 * tensor});
+
+  EXPECT_DOUBLE_EQ(dram_bytes(cold) - dram_bytes(warm), tensor);
+  EXPECT_DOUBLE_EQ(dram_bytes(cold), dram_bytes(small));
+  EXPECT_DOUBLE_EQ(cold[1].bytes, warm[1].bytes);  // what is reported is the algorithm's
+}
+
+TEST(Scope, IsReadAsItIsWritten) {
+  EXPECT_EQ(*parse_scope("backward"), Scope::kBackward);
+  EXPECT_EQ(parse_scope("inference").error().code, ErrorCode::kUsage);
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/strategies.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hypermile {
+namespace {
+
+Assignment keep_default(const StrategyInput& input) {
+  return Assignment(input.steps.size(), 0);
+}
+
+Assignment uniform(const StrategyInput& input) {
+  const auto best = static_cast<std::uint32_t>(best_uniform(input.problem));
+  return Assignment(input.steps.size(), best);
+}
+
+// The choice of least energy of each step whose time is within `bound` of the default's.
+Assignment least_energy(const StrategyInput& input, double bound) {
+  Assignment assignment(input.steps.size(), 0);
+  for (std::size_t i = 0; i < input.steps.size(); ++i) {
+    const double limit = bound * input.table.at(i, 0).time_s;
+    for (std::uint32_t c = 1; c < input.table.choices.size(); ++c) {
+      const StepCost& cost = input.table.at(i, c);
+      if (cost.time_s > limit) continue;
+      if (cost.energy_j < input.table.at(i, assignment[i]).energy_j) assignment[i] = c;
+    }
+  }
+  return assignment;
+}
+
+Assignment exhaustive(const StrategyInput& input) {
+  return least_energy(input, 1e30);
+}
+
+Assignment exhaustive_bounded(const StrategyInput& input) {
+  return least_energy(input, 1 + input.max_slowdown);
+}
+
+// SMs at this clock can ask for all the bandwidth there is.
+Mhz bandwidth_knee(const Rates& rates) {
+  return rates.bandwidth_points == 0 ? Mhz(0) : rates.bandwidth_at[rates.bandwidth_points - 1].sm;
+}
+
+std::uint32_t choice_at(const CostTable& table, Mhz memory, Mhz sm_at_least) {
+  std::uint32_t best = 0;
+  for (std::uint32_t c = 0; c < table.choices.size(); ++c) {
+    const Choice& choice = table.choices[c];
+    if (choice.memory != memory || choice.sm < sm_at_least) continue;
+    if (table.choices[best].memory != memory || choice.sm < table.choices[best].sm) best = c;
+  }
+  return best;
+}
+
+// The driver's own SM clock at a memory clock.
+std::uint32_t open_choice(const CostTable& table, Mhz memory) {
+  for (std::uint32_t c = 0; c < table.choices.size(); ++c) {
+    if (table.choices[c].memory == memory && !table.choices[c].setting.sm_clock) return c;
+  }
+  return 0;
+}
+
+// Whether memory at this clock would hold a compute-bound step up: its kernels' traffic, with what
+// the framework adds, takes more than half as long as their operations.
+bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choice) {
+  double bytes = 0;
+  for (const Kernel& kernel : step.kernels) bytes += kernel.bytes;
+  const double needed = ridge(input.sheet, input.precision, choice.sm, choice.memory);
+  return step.flops < 2 * needed * bytes;
+}
+
+// By arithmetic intensity alone, without looking at time or energy.
+Assignment intensity(const StrategyInput& input) {
+  const Mhz knee = bandwidth_knee(input.sheet.physics.rates);
+  const Choice& normal = input.table.choices.front();
+  const std::uint32_t lower_sm = choice_at(input.table, normal.memory, knee);
+  Assignment assignment;
+  for (const PlanStep& step : input.steps) {
+    if (memory_bound(input.sheet, step, input.precision, normal)) {
+      assignment.push_back(lower_sm);
+      continue;
+    }
+    std::uint32_t lowest = 0;
+    for (const Choice& choice : input.table.choices) {
+      if (choice.setting.sm_clock || choice.memory >= input.table.choices[lowest].memory) continue;
+      if (binds(input, step, choice)) continue;
+      lowest = open_choice(input.table, choice.memory);
+    }
+    assignment.push_back(lowest);
+  }
+  return assignment;
+}
+
+struct PhaseOption {
+  StepCost cost;
+  std::uint32_t choice = 0;
+};
+
+// A phase's choices that no other beats in time and energy.
+std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase phase) {
+  std::vector<PhaseOption> all(input.table.choices.size());
+  for (std::uint32_t c = 0; c < all.size(); ++c) {
+    all[c].choice = c;
+    for (std::size_t i = 0; i < input.steps.size(); ++i) {
+      if (input.steps[i].phase != phase) continue;
+      all[c].cost.time_s += input.table.at(i, c).time_s;
+      all[c].cost.energy_j += input.table.at(i, c).energy_j;
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const PhaseOption& o) { return o.cost.time_s; });
+  std::vector<PhaseOption> kept;
+  for (const PhaseOption& option : all) {
+    if (kept.empty() || option.cost.energy_j < kept.back().cost.energy_j) kept.push_back(option);
+  }
+  return kept;
+}
+
+// One choice each for forward, backward and optimizer, as far as they can be switched in time.
+Assignment by_phase(const StrategyInput& input) {
+  const std::array options = {phase_options(input, PlanPhase::kForward),
+                              phase_options(input, PlanPhase::kBackward),
+                              phase_options(input, PlanPhase::kOptimizer)};
+  Assignment best = uniform(input);
+  double least = evaluate(input.problem, best)->energy_j;
+  const auto offer = [&](const std::array<std::uint32_t, 3>& chosen) {
+    Assignment assignment;
+    for (const PlanStep& step : input.steps) {
+      assignment.push_back(chosen[static_cast<std::size_t>(step.phase)]);
+    }
+    const auto totals = evaluate(input.problem, assignment);
+    if (!totals || totals->time_s > input.problem.time_limit_s || totals->energy_j >= least) return;
+    least = totals->energy_j;
+    best = std::move(assignment);
+  };
+  for (const PhaseOption& f : options[0]) {
+    for (const PhaseOption& b : options[1]) {
+      // The optimizer is short: it goes with the backward pass or has its own way.
+      offer({f.choice, b.choice, b.choice});
+      for (const PhaseOption& o : options[2]) {
+        const double energy = f.cost.energy_j + b.cost.energy_j + o.cost.energy_j;
+        const double time = f.cost.time_s + b.cost.time_s + o.cost.time_s;
+        if (energy < least && time <= input.problem.time_limit_s) {
+          offer({f.choice, b.choice, o.choice});
+        }
+      }
+    }
+  }
+  return best;
+}
+
+// The planner's, or the phases' where it found nothing better.
+Assignment switch_aware(const StrategyInput& input) {
+  Plan plan = make_plan(input.problem);
+  Assignment phases = by_phase(input);
+  const bool better = evaluate(input.problem, phases)->energy_j < plan.totals.energy_j;
+  return better ? std::move(phases) : std::move(plan.choice);
+}
+
+struct Strategy {
+  std::string_view name;
+  Assignment (*choose)(const StrategyInput& input);
+};
+constexpr std::array kStrategies = {
+    Strategy{"default", keep_default},     Strategy{"intensity", intensity},
+    Strategy{"exhaustive", exhaustive},    Strategy{"exhaustive-bounded", exhaustive_bounded},
+    Strategy{"uniform", uniform},          Strategy{"phase", by_phase},
+    Strategy{"switch-aware", switch_aware}};
+constexpr auto kNames = [] {
+  std::array<std::string_view, kStrategies.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kStrategies[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> strategy_names() {
+  return kNames;
+}
+
+bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
+                  const Choice& choice) {
+  const bool matrix = std::ranges::any_of(step.kernels, [](const Kernel& k) {
+    return k.kind == KernelKind::kConv || k.kind == KernelKind::kLinear;
+  });
+  const Precision unit = matrix ? precision : Precision::kFp32;
+  return step.intensity() < ridge(sheet, unit, choice.sm, choice.memory);
+}
+
+StrategyResult run_strategy(std::string_view name, const StrategyInput& input) {
+  const auto found = std::ranges::find(kStrategies, name, &Strategy::name);
+  StrategyResult result;
+  result.name = name;
+  result.wanted = found->choose(input);
+  result.totals = execute(input.problem, result.wanted);
+  const PlanTotals normal = uniform_totals(input.problem, 0);
+  result.saved = 1 - result.totals.energy_j / normal.energy_j;
+  result.slowdown = result.totals.time_s / normal.time_s - 1;
+  return result;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/switching.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/physics.h"
+
+namespace hypermile {
+namespace {
+
+constexpr double kQuantile99 = 2.326;  // standard deviations
+constexpr double kQuantile90 = 1.282;
+
+// Lognormal by median and 99th percentile: what nine in ten are below.
+double nine_in_ten(const DelayModel& delay) {
+  const double sigma = std::log(delay.p99 / delay.median) / kQuantile99;
+  return delay.median.value() * std::exp(kQuantile90 * sigma);
+}
+
+// What the board draws while nothing runs at its default clocks.
+double waiting_watts(const GpuPhysics& gpu) {
+  PartWork nothing;
+  nothing.host = Seconds(1);
+  const double leakage = gpu.power.leakage.value();
+  const PartRate rate = part_rate(gpu, {}, nothing, gpu.clocks.sm_boost.value(),
+                                  gpu.clocks.memory_default.value(), leakage, 0);
+  return mean_power(rate, 1, leakage);
+}
+
+}  // namespace
+
+Seconds latency_of(const GpuSheet& sheet, const Switching& switching) {
+  return switching.latency.value_or(Seconds(nine_in_ten(sheet.physics.switching.sm)));
+}
+
+PlanProblem make_problem(const GpuSheet& sheet, const CostTable& table, double max_slowdown,
+                         const Switching& switching) {
+  const SwitchModel& model = sheet.physics.switching;
+  const double latency = latency_of(sheet, switching).value();
+  const double scale = latency / nine_in_ten(model.sm);
+  const double shortest = switching.most_per_second > 0 ? 1 / switching.most_per_second : 0;
+  const double waiting = waiting_watts(sheet.physics);
+  PlanProblem problem;
+  problem.steps = table.steps;
+  problem.choices = table.choices.size();
+  problem.costs = table.costs;
+  std::vector<Mhz> gears;
+  for (const Choice& choice : table.choices) {
+    const auto found = std::ranges::find(gears, choice.memory);
+    problem.gear.push_back(static_cast<std::uint32_t>(found - gears.begin()));
+    if (found == gears.end()) gears.push_back(choice.memory);
+  }
+  problem.sm = {std::max(latency, shortest), switching.call.value(), 0};
+  problem.memory = {std::max(nine_in_ten(model.memory) * scale, shortest),
+                    switching.call.value() + model.memory_stall.value() * scale, 0};
+  for (SwitchPrice* price : {&problem.sm, &problem.memory}) {
+    price->lost_j = price->lost_s * waiting;
+  }
+  problem.time_limit_s = table.uniform(0).time_s * (1 + max_slowdown);
+  return problem;
+}
+
+}  // namespace hypermile

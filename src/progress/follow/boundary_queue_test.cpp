@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress/follow/boundary_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+Instant at(double seconds) {
+  return Instant() + Seconds(seconds);
+}
+
+class BoundaryQueueTest : public ::testing::Test {
+ protected:
+  // One launch an iteration, with records numbered from 100 in steps of 3.
+  void boundary(double time) {
+    queue_.add_launch(100 + 3 * launches_);
+    Boundary made;
+    made.time = at(time);
+    made.launch = launches_++;
+    queue_.add(made);
+  }
+  void gpu_time(std::uint64_t launch, double time, double now, std::uint32_t axis = 1) {
+    queue_.add(GpuTime{100 + 3 * launch, Seconds(time), axis, 0}, at(now));
+  }
+
+  BoundaryQueue queue_{ProgressDelays{Seconds(1), Seconds(5)}};
+  std::uint64_t launches_ = 0;
+};
+
+TEST_F(BoundaryQueueTest, HoldsBoundariesForTheSensors) {
+  boundary(1.0);
+  boundary(1.5);
+
+  EXPECT_TRUE(queue_.release(at(1.9), false).empty());
+  EXPECT_EQ(queue_.release(at(2.1), false).size(), 1U);
+  EXPECT_EQ(queue_.release(at(2.1), true).size(), 1U);
+}
+
+TEST_F(BoundaryQueueTest, JoinsGpuTimesByTheRecordTheyName) {
+  boundary(1.0);
+  boundary(1.1);
+  gpu_time(1, 7.5, 1.2);
+
+  const auto ready = queue_.release(at(3), false);
+
+  ASSERT_EQ(ready.size(), 2U);
+  EXPECT_FALSE(ready[0].boundary.gpu_time);
+  ASSERT_TRUE(ready[1].boundary.gpu_time);
+  EXPECT_EQ(ready[1].boundary.gpu_time->value(), 7.5);
+}
+
+TEST_F(BoundaryQueueTest, WaitsLongerWhileGpuTimesAreComing) {
+  boundary(1.0);
+  gpu_time(0, 1.2, 1.3);
+  boundary(1.1);
+
+  EXPECT_EQ(queue_.release(at(3), false).size(), 1U) << "the second may still get one";
+  gpu_time(1, 3.3, 3.4);
+  EXPECT_EQ(queue_.release(at(3.4), false).size(), 1U);
+}
+
+TEST_F(BoundaryQueueTest, DoesNotWaitForEver) {
+  boundary(1.0);
+  gpu_time(0, 1.2, 1.3);
+  boundary(1.1);
+
+  EXPECT_EQ(queue_.release(at(6.2), false).size(), 2U);
+}
+
+TEST_F(BoundaryQueueTest, MarksWhereNoWindowMayReachOver) {
+  boundary(1.0);
+  queue_.begin_stretch();
+  boundary(1.1);
+  gpu_time(1, 5.0, 1.2, 1);
+  boundary(1.2);
+  gpu_time(2, 0.1, 1.3, 2);
+  boundary(1.3);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 4U);
+  EXPECT_FALSE(ready[0].fresh);
+  EXPECT_TRUE(ready[1].fresh) << "another stretch";
+  EXPECT_TRUE(ready[2].fresh) << "another time axis";
+  EXPECT_FALSE(ready[3].fresh);
+}
+
+TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
+  boundary(1.0);
+  boundary(1.1);
+  boundary(1.2);
+  boundary(1.3);
+  gpu_time(2, 5.0, 1.4);
+  gpu_time(3, 5.1, 1.4);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 4U);
+  EXPECT_FALSE(ready[1].fresh);
+  EXPECT_TRUE(ready[2].fresh) << "back-filled ones before it have host times only";
+  EXPECT_FALSE(ready[3].fresh);
+}
+
+TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
+  boundary(1.0);
+  queue_.begin_stretch();
+  boundary(1.1);
+  boundary(1.2);
+
+  queue_.forget_stretch();
+
+  EXPECT_EQ(queue_.release(at(9), true).size(), 1U);
+}
+
+TEST_F(BoundaryQueueTest, PassesOverGpuTimesOfOtherLaunches) {
+  boundary(1.0);
+  queue_.add(GpuTime{101, Seconds(9), 1, 0}, at(1.1));
+
+  const auto ready = queue_.release(at(9), true);
+
+  EXPECT_FALSE(ready.at(0).boundary.gpu_time);
+}
+
+}  // namespace
+}  // namespace hypermile

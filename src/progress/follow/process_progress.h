@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far one process of the job has come. Reads what its rings hold (launches and GPU times from
+// the injected library, ticks from the framework), finds iterations, and tells a sink of them as
+// Boundaries in order of time, each with its GPU time where there is one. Ticks win over NVTX
+// steps, and both over what the launch stream shows.
+//
+// A GPU time comes when the GPU gets there, seconds after the launch where the host runs ahead, so
+// Boundaries are held back for it; ProgressDelays says how long.
+//
+// Watching costs the job something, so once its pattern is known its launches are watched now and
+// then only (watch_duty.h), unless somebody wants to see everything (attend). What happened in
+// between is not known but estimated, if the same pattern was there before and after. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "inject/ring_reader.h"
+#include "progress/boundary.h"
+#include "progress/follow/boundary_queue.h"
+#include "progress/follow/watch_duty.h"
+#include "progress/follow/watched_stretch.h"
+#include "progress/launch_detector.h"
+#include "progress/work_rate.h"
+
+namespace hypermile {
+
+enum class ProgressSource { kNone, kLaunches, kNvtxSteps, kTicks };
+std::string_view to_string(ProgressSource source);
+
+enum class ProgressState { kSearching, kLocked, kIdle, kEnded };
+std::string_view to_string(ProgressState state);
+
+// Something that a person or a log should know of.
+struct ProgressChange {
+  Instant time;
+  ProgressState state = ProgressState::kSearching;
+  ProgressSource source = ProgressSource::kNone;
+  std::optional<Pattern> pattern;  // that was found, changed or lost
+  bool known_phase = false;        // a phase met before
+};
+
+class ProcessProgress;
+
+class ProgressSink {
+ public:
+  virtual ~ProgressSink() = default;
+  // `fresh`: no Window may reach from an earlier Boundary over this one.
+  virtual void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) = 0;
+  virtual void changed(const ProcessProgress& process, const ProgressChange& change) = 0;
+};
+
+// What is known of one phase, or, with ticks, of one name of them.
+struct PhaseProgress {
+  std::uint32_t phase = 0;
+  std::string name;       // of the ticks; "" for launches
+  double iterations = 0;  // of level 0
+  double estimated = 0;   // of them: while nobody watched, by the time they take
+  Seconds locked;         // how long it was in force
+  std::optional<Pattern> pattern;
+  struct Level {
+    OuterLevel outer;
+    bool optimizer = false;  // by its kernels' names: so inner iterations are micro-batches
+  };
+  std::vector<Level> levels;
+};
+
+class ProcessProgress final : private DetectorSink {
+ public:
+  // `sink` must outlive it.
+  ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays = {},
+                  const DutyTerms& duty = {});
+  ~ProcessProgress() override;
+  ProcessProgress(const ProcessProgress&) = delete;
+  ProcessProgress& operator=(const ProcessProgress&) = delete;
+
+  // Another ring of the same process; `ring` must live until finish().
+  void attach(RingReader& ring, const RingInfo& info);
+  bool has(RingSource source) const;
+
+  // Takes what the rings hold and passes on what is ripe. Failures are remembered, not returned:
+  // they end this process's progress and nothing else.
+  void step(Instant now);
+  // The process has ended, or the run: takes what is left, passes everything on, and forgets the
+  // rings.
+  void finish(Instant now);
+  bool over() const { return over_; }
+
+  // Somebody measures in earnest: everything is watched until told otherwise.
+  void attend(const Attention& attention) { attention_ = attention; }
+  // Launches are not watched now.
+  bool dark() const { return dark_since_.has_value(); }
+
+  pid_t pid() const { return pid_; }
+  const std::string& name() const { return name_; }
+  ProgressSource source() const { return source_; }
+  ProgressState state() const;
+  const std::vector<PhaseProgress>& phases() const { return phases_; }
+  const PhaseProgress* phase_in_force() const;
+  // Devices, as CUDA numbers them in this process, in order of first use.
+  const std::vector<std::uint32_t>& devices() const { return devices_; }
+  std::uint64_t launches() const { return detector_.launches(); }
+  // The kernels of one iteration of a phase by name, with how often each is launched; with ticks,
+  // of what repeats in the launches now. Empty where no launches are seen, and once it is over.
+  struct NamedKernel {
+    std::string name;
+    double count = 0;
+  };
+  std::vector<NamedKernel> kernel_mix(std::uint32_t phase) const;
+  std::optional<Instant> first_seen() const { return first_seen_; }  // of a launch or tick
+  std::optional<Instant> last_seen() const { return last_seen_; }
+  // Under a lock, or between ticks.
+  Seconds covered() const;
+  Result<WorkRateEstimate> work_rate() const;
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t damaged() const { return damaged_; }
+  std::uint64_t gpu_times() const { return gpu_times_; }
+  // Of the library in it: RingStatus other than watching, with the reason; forks.
+  const std::optional<RingInfo>& launch_info() const { return info_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  struct Source {
+    RingReader* ring = nullptr;
+    RingSource kind = RingSource::kLaunches;
+  };
+
+  void locked(const Pattern& pattern, const Lock& lock) override;
+  void boundary(const Boundary& boundary) override;
+  void levels_changed(const Pattern& pattern, Instant time) override;
+  void broken(const Pattern& pattern, Instant since, Instant time) override;
+  void idle(Instant since) override;
+
+  void drain(Source& source, Instant now);
+  void take_launches(const RingBatch& batch);
+  void take_launch(const NumberedLaunch& launch);
+  void take_watch(const RingNotice& notice);
+  void watched_again(Instant time, std::uint64_t number);
+  double bridge(const Boundary& boundary);
+  void decide_watching(Instant now);
+  void take_ticks(const RingBatch& batch, RingReader& ring);
+  void note_device(std::uint32_t device);
+  void take_notices(const RingBatch& batch);
+  void seen(Instant time);
+  void switch_to(ProgressSource source, Instant time);
+  void release(Instant now, bool everything);
+  void ask_for_events(const std::optional<Anchor>& anchor);
+  void ask_for_step_events();
+  // The program tells its iterations itself.
+  bool ticking() const { return source_ >= ProgressSource::kNvtxSteps; }
+  PhaseProgress& phase(std::uint32_t number);
+  void set_levels(PhaseProgress& phase, const Pattern& pattern);
+  RingReader* launch_ring() const;
+  void tell(Instant time, ProgressState state, std::optional<Pattern> pattern, bool known = false);
+
+  pid_t pid_;
+  std::string name_;
+  ProgressSink& sink_;
+  LaunchDetector detector_;
+  WorkRate work_rate_;
+  BoundaryQueue queue_;
+  std::vector<Source> rings_;
+  RingBatch batch_;
+  ProgressSource source_ = ProgressSource::kNone;
+  std::vector<PhaseProgress> phases_;
+  std::optional<std::uint32_t> phase_in_force_;
+  std::optional<Instant> locked_since_;
+  double counted_in_lock_ = 0;
+  std::vector<std::uint32_t> devices_;
+  std::optional<Instant> first_seen_, last_seen_;
+  WatchDuty duty_;
+  WatchedStretch stretch_;
+  Attention attention_;
+  bool known_phase_ = false;            // the one in force was met before
+  std::optional<Instant> dark_since_;   // launches are not watched
+  std::optional<Instant> asked_until_;  // that they need not be
+  struct Unseen {
+    Instant since;                // of the dark stretch
+    std::optional<Instant> last;  // boundary before it
+  };
+  std::optional<Unseen> unseen_;   // until the first boundary after it
+  std::optional<Seconds> period_;  // of the pattern in force, over a stretch long enough to tell
+  bool idle_ = false;
+  bool over_ = false;
+  std::uint64_t lost_ = 0, damaged_ = 0, gpu_times_ = 0;
+  std::optional<RingInfo> info_;
+  std::string problem_;
+};
+
+}  // namespace hypermile

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ProcessProgress does about launches that are not watched: when it asks for that, and what it
+// makes of what it did not see.
+#include <cmath>
+#include <utility>
+
+#include "progress/follow/process_progress.h"
+
+namespace hypermile {
+namespace {
+
+// Hosts run ahead by tenths of a second: over less, their times tell no period.
+constexpr Seconds kLongEnough = Seconds(1.5);
+
+}  // namespace
+
+void ProcessProgress::take_watch(const RingNotice& notice) {
+  if (notice.kind != RecordKind::kWatch) return;
+  if (notice.value == 0 && !dark_since_) {
+    dark_since_ = notice.time;
+  } else if (notice.value != 0 && dark_since_) {
+    watched_again(notice.time, notice.number);
+  }
+}
+
+void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
+  // A dark stretch after which no boundary came is one with the next.
+  if (!unseen_) unseen_ = Unseen{*dark_since_, stretch_.last_boundary()};
+  if (const auto period = stretch_.period(kLongEnough)) period_ = period;
+  dark_since_.reset();
+  asked_until_.reset();
+  stretch_ = WatchedStretch(number);
+  duty_.watching_since(time);
+  detector_.missed(time);
+  work_rate_.restart();
+  queue_.begin_stretch();
+}
+
+// The first boundary after a dark stretch, in the pattern that was there before it: how many
+// iterations ended meanwhile, as far as can be told.
+double ProcessProgress::bridge(const Boundary& boundary) {
+  const Unseen unseen = *std::exchange(unseen_, std::nullopt);
+  if (!unseen.last || !period_) return 0;
+  const double iterations = std::round((boundary.time - *unseen.last) / *period_);
+  phase(boundary.pattern.phase).estimated += iterations;
+  return iterations;
+}
+
+void ProcessProgress::decide_watching(Instant now) {
+  RingReader* ring = launch_ring();
+  if (ring == nullptr || stretch_.launches_per_second() <= 0) return;
+  if (attention_.closely || dark_since_ || asked_until_) {
+    const bool unwanted = attention_.closely && asked_until_;
+    // A library that cannot, or a job that launches nothing, leaves a wish unanswered.
+    const bool unheard = !dark_since_ && asked_until_ && now > *asked_until_;
+    if (!unwanted && !unheard) return;
+    asked_until_.reset();
+    if (unwanted) (void)ring->want_dark(std::nullopt);
+    return;
+  }
+  WatchDuty::View view;
+  view.ticks = ticking();
+  view.certain = ticking() || (detector_.state() == DetectorState::kLocked && !idle_);
+  view.known_phase = known_phase_;
+  view.window = attention_.window;
+  view.measured = stretch_.measured(attention_.window);
+  view.iterations = stretch_.iterations();
+  view.launches_per_second = stretch_.launches_per_second();
+  asked_until_ = duty_.step(now, view);
+  // Where it cannot be said, everything is watched: nothing more to do about a failure.
+  if (asked_until_) (void)ring->want_dark(asked_until_);
+}
+
+}  // namespace hypermile

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/serve/metrics.h"
+
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+
+#include "base/version.h"
+#include "record/serve/daemon_metrics.h"
+
+namespace hypermile {
+namespace {
+
+using prometheus::Labels;
+
+constexpr const char* kStates[] = {"warm_up", "baseline",   "search", "hold",    "drift",
+                                   "idle",    "left_alone", "unsure", "refused", "released"};
+
+void fill_sensors(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
+  constexpr double kHertz = 1e6;
+  fill.gauge("hypermile_gpu_power_watts", "Board power, as last read.", labels,
+             gpu.last.power_instant ? gpu.last.power_instant : gpu.last.power_average);
+  fill.gauge("hypermile_gpu_power_limit_watts", "Power limit in force.", labels,
+             gpu.last.power_limit);
+  fill.gauge("hypermile_gpu_temperature_celsius", "Temperature of the GPU.", labels,
+             gpu.last.temperature);
+  fill.gauge("hypermile_gpu_utilization_ratio", "Share of time in which a kernel ran.", labels,
+             gpu.last.gpu_utilization);
+  fill.gauge("hypermile_gpu_clock_hertz", "Clock, as last read.", with_label(labels, "clock", "sm"),
+             gpu.last.sm_clock, kHertz);
+  fill.gauge("hypermile_gpu_clock_hertz", "Clock, as last read.",
+             with_label(labels, "clock", "memory"), gpu.last.memory_clock, kHertz);
+  fill.gauge("hypermile_gpu_requested_clock_hertz",
+             "Clock that the GPU was told; absent where it is left to the driver.",
+             with_label(labels, "clock", "sm"), gpu.requested.sm_clock, kHertz);
+  fill.gauge("hypermile_gpu_requested_clock_hertz",
+             "Clock that the GPU was told; absent where it is left to the driver.",
+             with_label(labels, "clock", "memory"), gpu.requested.memory_clock, kHertz);
+  fill.gauge("hypermile_gpu_throttled", "1 while heat, power or hardware holds the GPU back.",
+             labels, gpu.throttled ? 1.0 : 0.0);
+  if (const auto energy = gpu.energy()) {
+    fill.counter("hypermile_gpu_energy_joules_total",
+                 "Energy of the whole board since the run began, by its counter.", labels,
+                 energy->value());
+  }
+}
+
+void fill_counts(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
+  constexpr const char* kDecisions =
+      "Decisions of the policy by outcome: probe, keep, or default (to measure or to stay there).";
+  for (const char* outcome : {"probe", "keep", "default"}) {
+    const auto found = gpu.decisions.find(outcome);
+    fill.counter("hypermile_decisions_total", kDecisions, with_label(labels, "outcome", outcome),
+                 found != gpu.decisions.end() ? static_cast<double>(found->second) : 0);
+  }
+  constexpr const char* kWrites = "Settings asked for, by result: accepted or refused.";
+  fill.counter("hypermile_setting_writes_total", kWrites, with_label(labels, "result", "accepted"),
+               static_cast<double>(gpu.accepted));
+  fill.counter("hypermile_setting_writes_total", kWrites, with_label(labels, "result", "refused"),
+               static_cast<double>(gpu.refused));
+  constexpr const char* kWindows = "Windows measured, by result: usable or unusable.";
+  fill.counter("hypermile_windows_total", kWindows, with_label(labels, "result", "usable"),
+               static_cast<double>(gpu.usable_windows));
+  fill.counter("hypermile_windows_total", kWindows, with_label(labels, "result", "unusable"),
+               static_cast<double>(gpu.unusable_windows));
+  fill.counter("hypermile_drifts_total", "Changes of the job that no Setting caused.", labels,
+               static_cast<double>(gpu.drifts));
+  fill.counter("hypermile_iterations_total", "Iterations of the job measured in Windows.", labels,
+               gpu.iterations);
+}
+
+void fill_calls(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
+  for (const auto& [kind, times] : gpu.calls) {
+    fill.histogram("hypermile_nvml_call_duration_seconds",
+                   "Time that the driver took over calls of NVML, by kind of call.",
+                   with_label(labels, "call", kind), times);
+  }
+}
+
+void fill_result(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
+  const MeasuredPhase* phase = gpu.main_phase();
+  if (phase == nullptr) return;
+  const auto mean = [&](const Setting& setting, const char* which) {
+    const SettingDigest* measured = phase->find(setting);
+    if (measured == nullptr) return;
+    fill.gauge("hypermile_iteration_seconds",
+               "Mean time per iteration, at the default and at the Setting kept.",
+               with_label(labels, "setting", which), measured->time_s.estimate().mean);
+    fill.gauge("hypermile_iteration_joules",
+               "Mean energy per iteration, at the default and at the Setting kept.",
+               with_label(labels, "setting", which), measured->energy_j.estimate().mean);
+  };
+  mean({}, "default");
+  if (phase->kept) mean(*phase->kept, "kept");
+  fill.gauge("hypermile_saved_joules",
+             "Energy saved against the default in the Windows measured, search included; negative "
+             "where it cost energy.",
+             labels, phase->saved_j());
+  if (!phase->kept) return;
+  const auto compared = phase->compare(*phase->kept);
+  if (!compared) return;
+  fill.gauge("hypermile_energy_saved_ratio",
+             "Measured share of an iteration's energy that the Setting kept saves.", labels,
+             compared->saved);
+  fill.gauge("hypermile_slowdown_ratio",
+             "Measured slowdown of an iteration at the Setting kept: 0.03 is 3 % slower.", labels,
+             compared->slowdown);
+}
+
+void fill_run(MetricFiller& fill, const RunDigest& run) {
+  const Labels of_run = {{"run", run.start().run.text()}};
+  Labels info = of_run;
+  info["policy"] = run.told_by_start("policy");
+  info["objective"] = run.told_by_start("objective");
+  info["batch_job"] = run.told_by_start("SLURM_JOB_ID");
+  info["simulated"] = run.told_by_start("simulated") == "true" ? "true" : "false";
+  fill.gauge("hypermile_run_info", "1, with what is known of the run as labels.", info, 1.0);
+  fill.gauge("hypermile_run_active", "1 while the run goes on, 0 when it has ended.", of_run,
+             run.end() ? 0.0 : 1.0);
+  fill.gauge("hypermile_run_start_timestamp_seconds", "Unix time at which the run began.", of_run,
+             run.start().unix_time);
+  fill.gauge("hypermile_run_last_event_timestamp_seconds",
+             "Unix time of the last event, which is also when the GPU was last read.", of_run,
+             run.start().unix_time + run.now_s());
+  fill.gauge("hypermile_max_slowdown_ratio", "Slowdown that the user allowed.", of_run,
+             run.bound());
+  if (!run.states().empty()) {
+    for (const char* state : kStates) {
+      fill.gauge("hypermile_state", "1 for the state that the Controller is in, else 0.",
+                 with_label(of_run, "state", state),
+                 run.states().last().state == state ? 1.0 : 0.0);
+    }
+  }
+  for (const auto& [code, count] : run.errors()) {
+    fill.counter("hypermile_errors_total", "Failures in the log by code.",
+                 with_label(of_run, "code", code), static_cast<double>(count));
+  }
+  for (const auto& gpu : run.gpus()) {
+    Labels labels = with_label(of_run, "gpu", gpu->identity.uuid.text());
+    labels["index"] = gpu->identity.index ? fmt::format("{}", *gpu->identity.index) : "";
+    fill.gauge("hypermile_gpu_info", "1, with what is known of the GPU as labels.",
+               with_label(with_label(labels, "name", gpu->identity.name), "driver",
+                          gpu->identity.driver_version),
+               1.0);
+    fill_sensors(fill, *gpu, labels);
+    fill_calls(fill, *gpu, labels);
+    fill_counts(fill, *gpu, labels);
+    fill_result(fill, *gpu, labels);
+  }
+}
+
+}  // namespace
+
+Metrics::Metrics(std::span<const RunDigest* const> runs, const DaemonView& daemon,
+                 std::size_t unreadable_logs)
+    : registry_(
+          std::make_unique<prometheus::Registry>(prometheus::Registry::InsertBehavior::Merge)) {
+  MetricFiller fill(*registry_);
+  fill.gauge("hypermile_build_info", "1, with the version as a label.", {{"version", kVersion}},
+             1.0);
+  fill.gauge("hypermile_logs_with_problems", "Event logs that cannot be read, or not all of them.",
+             {}, static_cast<double>(unreadable_logs));
+  for (const RunDigest* run : runs) fill_run(fill, *run);
+  fill_daemon(fill, daemon);
+}
+
+Metrics::~Metrics() = default;
+
+std::string Metrics::text() const {
+  return prometheus::TextSerializer().Serialize(registry_->Collect());
+}
+
+std::string Metrics::markdown() const {
+  std::vector<prometheus::MetricFamily> families = registry_->Collect();
+  std::ranges::sort(families, {}, &prometheus::MetricFamily::name);
+  std::string out = "| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n";
+  for (const prometheus::MetricFamily& family : families) {
+    std::vector<std::string> names;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) {
+        if (std::ranges::find(names, label.name) == names.end()) names.push_back(label.name);
+      }
+    }
+    const char* type = family.type == prometheus::MetricType::Counter     ? "counter"
+                       : family.type == prometheus::MetricType::Histogram ? "histogram"
+                                                                          : "gauge";
+    out += fmt::format("| `{}` | {} | {} | {} |\n", family.name, type, fmt::join(names, ", "),
+                       family.help);
+  }
+  return out;
+}
+
+}  // namespace hypermile

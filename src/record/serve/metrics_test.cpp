@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/serve/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace hypermile {
+namespace {
+
+TEST(Metrics, TellLittleWhereNothingIsKnown) {
+  const std::string text = Metrics({}, {}, 0).text();
+
+  EXPECT_NE(text.find("hypermile_build_info{version="), std::string::npos);
+  EXPECT_NE(text.find("hypermile_daemon_up 0\n"), std::string::npos);
+  EXPECT_EQ(text.find("hypermile_gpu_power_watts"), std::string::npos);
+}
+
+TEST(Metrics, AreReadWithoutChangingThem) {
+  RunDigest run(8, 8);
+  Sample sample;
+  sample.energy = Joules(100);
+  run.add({Instant(), SampleEvent{GpuUuid("GPU-1"), sample}});
+  sample.energy = Joules(350);
+  run.add({Instant(), SampleEvent{GpuUuid("GPU-1"), sample}});
+  const RunDigest* const runs[] = {&run};
+  const Metrics metrics(runs, {}, 0);
+
+  const std::string first = metrics.text();
+
+  EXPECT_EQ(metrics.text(), first);
+  EXPECT_NE(first.find("hypermile_gpu_energy_joules_total{gpu=\"GPU-1\",index=\"\",run=\"\"} 250"),
+            std::string::npos)
+      << first;
+}
+
+TEST(Metrics, HaveAHistogramOfTheDriversCallsOfEachKind) {
+  RunDigest run(8, 8);
+  const GpuUuid gpu("GPU-1");
+  run.add({Instant(), DriverCalls{gpu, {{"read", {{0.001, 0.1}, {1, 0, 0}, 0.0005}}}}});
+  run.add({Instant(), DriverCalls{gpu, {{"read", {{0.001, 0.1}, {7, 2, 1}, 0.25}}}}});
+  const RunDigest* const runs[] = {&run};
+
+  const std::string text = Metrics(runs, {}, 0).text();
+
+  const std::string name = "hypermile_nvml_call_duration_seconds";
+  const std::string labels = "{call=\"read\",gpu=\"GPU-1\",index=\"\",run=\"\"";
+  for (const std::string& line :
+       {name + "_count" + labels + "} 10\n", name + "_sum" + labels + "} 0.25\n",
+        name + "_bucket" + labels + ",le=\"0.001\"} 7\n",
+        name + "_bucket" + labels + ",le=\"+Inf\"} 10\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+  }
+}
+
+TEST(Metrics, LeaveOutAHistogramThatIsNone) {
+  RunDigest run(8, 8);
+  const GpuUuid gpu("GPU-1");
+  run.add({Instant(), DriverCalls{gpu,
+                                  {{"short", {{0.001, 0.1}, {7}, 0.25}},
+                                   {"unsorted", {{0.1, 0.001}, {7, 2, 1}, 0.25}},
+                                   {"none", {{}, {}, 0}}}}});
+  const RunDigest* const runs[] = {&run};
+
+  EXPECT_EQ(Metrics(runs, {}, 0).text().find("nvml_call"), std::string::npos);
+}
+
+TEST(Metrics, ReferencePageIsInStep) {
+  const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  std::ifstream file(std::string(source) + "/docs/reference/metrics.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+
+  EXPECT_EQ(page.str(), metrics_reference())
+      << "run: build/bin/hypermile --metrics-markdown > docs/reference/metrics.md";
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/live_line.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace hypermile {
+namespace {
+
+constexpr LiveTerms kShared{.terminal = true, .term = "xterm-256color", .bound = 0.05};
+
+std::string said(const LiveTerms& terms) {
+  std::ostringstream err;
+  {
+    LiveLine line(err, terms);
+    const auto at = [](double seconds) { return Instant() + Seconds(seconds); };
+    line.take({at(0), StateChange{"warm_up", "", "watching"}});
+    line.take({at(10), StateChange{"hold", "warm_up", "the least that keeps the bound"}});
+    line.take({at(12), StateChange{"released", "hold", "the job has ended"}});
+  }
+  return err.str();
+}
+
+TEST(LiveLine, WithoutATerminalThereIsALineAtEachChangeOfState) {
+  EXPECT_EQ(said({.terminal = false, .term = "xterm"}),
+            "hypermile: 10 s: hold: the least that keeps the bound\n");
+}
+
+TEST(LiveLine, OnTheJobsTerminalNothingInTheTextIsEverRedrawn) {
+  const std::string text = said(kShared);
+
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_EQ(text.find("\x1b[K"), std::string::npos);
+  EXPECT_NE(text.find("\x1b]2;hypermile: hold; 5 % allowed\x07"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\x1b[22;2t"), 0U) << "the title that was there is kept first";
+  EXPECT_EQ(text.rfind("\x1b[23;2t"), text.size() - 7) << "and given back last";
+}
+
+TEST(LiveLine, IsRenewedInPlaceWhereTheTerminalIsOursOrItIsAskedFor) {
+  LiveTerms alone = kShared;
+  alone.shared = false;
+  LiveTerms asked = kShared;
+  asked.asked_for = true;
+
+  EXPECT_EQ(manner_of(alone), LiveManner::kInPlace);
+  EXPECT_EQ(manner_of(asked), LiveManner::kInPlace);
+  const std::string text = said(asked);
+  EXPECT_EQ(text.find('\n'), std::string::npos) << "one line";
+  EXPECT_EQ(text.rfind("\r\x1b[K"), text.size() - 4) << "gone in the end";
+}
+
+TEST(LiveLine, QuietAndPlainTerminalsAndNoColorAreRespected) {
+  LiveTerms quiet = kShared;
+  quiet.quiet = true;
+  LiveTerms console = kShared;
+  console.term = "linux";
+  LiveTerms dumb = kShared;
+  dumb.term = "dumb";
+  dumb.asked_for = true;
+  LiveTerms plain = kShared;
+  plain.no_color = "1";
+
+  EXPECT_EQ(said(quiet), "");
+  EXPECT_EQ(manner_of(console), LiveManner::kLines);
+  EXPECT_EQ(manner_of(dumb), LiveManner::kLines);
+  EXPECT_NE(said(kShared).find("\x1b[32m"), std::string::npos);
+  EXPECT_EQ(said(plain).find("\x1b[32m"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hypermile

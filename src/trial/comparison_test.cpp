@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/simulated_job.h"
+
+namespace hypermile {
+namespace {
+
+const std::vector<std::string> kPolicies = {"default", "oracle", "bisection"};
+
+TEST(Comparison, PutsEveryPolicyBesideADefaultRunOfTheSameJob) {
+  const std::vector<SimulatedJob> jobs = {job_for_test(4000)};
+
+  const auto comparison = compare(jobs, kPolicies, {});
+
+  ASSERT_TRUE(comparison.ok()) << comparison.error().line();
+  ASSERT_EQ(comparison->outcomes.size(), 3U);
+  const SimulatedOutcome& base = comparison->outcomes[0];
+  const SimulatedOutcome& oracle = comparison->outcomes[1];
+  EXPECT_EQ(base.result.saved, 0);
+  EXPECT_EQ(base.result.slowdown, 0);
+  EXPECT_TRUE(base.result.final_setting.empty());
+  EXPECT_GT(oracle.result.saved, 0.05);
+  EXPECT_NEAR(oracle.result.saved, oracle.result.oracle_saved, 0.02);
+  EXPECT_EQ(oracle.result.final_setting, oracle.best);
+  EXPECT_LT(oracle.result.slowdown, 0.055);
+  const SimulatedOutcome& bisection = comparison->outcomes[2];
+  EXPECT_GT(bisection.result.probes, 3U);
+  EXPECT_GT(bisection.result.saved, 0);
+}
+
+TEST(Comparison, DoesNotDependOnTheNumberOfThreads) {
+  std::vector<SimulatedJob> jobs = {job_for_test(600, {}), job_for_test(600, {}),
+                                    job_for_test(600, {})};
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].seed = i;
+
+  const auto one = compare(jobs, kPolicies, {.keep_log = true, .threads = 1});
+  const auto three = compare(jobs, kPolicies, {.keep_log = true, .threads = 3});
+
+  ASSERT_TRUE(one.ok() && three.ok());
+  EXPECT_FALSE(one->log.empty());
+  EXPECT_EQ(one->log, three->log);
+}
+
+TEST(Comparison, LogsTheDefaultRunFirstAndNothingUnasked) {
+  const std::vector<SimulatedJob> jobs = {job_for_test(400)};
+  const std::vector<std::string> policies = {"fixed:sm=1200"};
+
+  const auto logged = compare(jobs, policies, {.keep_log = true});
+  const auto silent = compare(jobs, policies, {});
+
+  ASSERT_TRUE(logged.ok()) << logged.error().line();
+  const auto events = parse_events(logged->log);
+  ASSERT_TRUE(events.ok());
+  const auto* start = std::get_if<RunStart>(&events->front().body);
+  ASSERT_NE(start, nullptr);
+  EXPECT_EQ(start->environment.at("policy"), "default");
+  EXPECT_TRUE(std::holds_alternative<RunEnd>(events->back().body));
+  EXPECT_TRUE(silent->log.empty());
+}
+
+TEST(Comparison, NamesTheJobWhosePolicyIsRefused) {
+  const std::vector<SimulatedJob> jobs = {job_for_test(100)};
+  const std::vector<std::string> policies = {"bisecton"};
+
+  const auto comparison = compare(jobs, policies, {});
+
+  ASSERT_FALSE(comparison.ok());
+  EXPECT_EQ(comparison.error().code, ErrorCode::kUsage);
+  EXPECT_NE(comparison.error().line().find("bisection"), std::string::npos);
+}
+
+TEST(Comparison, EffectsThatNobodyModelsCostThePolicySomething) {
+  const std::vector<SimulatedJob> calm = {job_for_test(2000, kNoEffects)};
+  const std::vector<SimulatedJob> rough = {job_for_test(2000, {2, 2, 2, 2})};
+
+  const auto without = compare(calm, kPolicies, {});
+  const auto with = compare(rough, kPolicies, {});
+
+  ASSERT_TRUE(without.ok() && with.ok());
+  EXPECT_NE(without->outcomes[0].joules, with->outcomes[0].joules);
+}
+
+}  // namespace
+}  // namespace hypermile

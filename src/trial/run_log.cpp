@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/run_log.h"
+
+#include <fmt/format.h>
+
+#include "record/environment.h"
+#include "sim/advance.h"
+#include "sim/oracle.h"
+#include "trial/judge/truth.h"
+
+namespace hypermile {
+namespace {
+
+// Of a Setting that need not be in the list: a controller makes its own from what it has seen.
+Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting& setting) {
+  Curve curve = truth;
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    if (curve.points[i].setting == setting) return outcome_of(curve, i, job.objective);
+  }
+  const SimGpuState card = make_sim_gpu(job.sheet.physics, job.seed, job.effects);
+  const SteadyState state =
+      steady_state(job.sheet.physics, job.workload.load, setting, card.card, job.effects);
+  curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
+  return outcome_of(curve, curve.points.size() - 1, job.objective);
+}
+
+}  // namespace
+
+Result<void> log_start(EventLog& log, const SimulatedJob& job, std::string_view policy,
+                       const GpuIdentity& gpu, const Clock& clock) {
+  RunStart start = describe_run(clock, {"hypermile", "simulate"}, {gpu});
+  // Equal jobs write equal logs: what differs from machine to machine stays out.
+  start.run = RunId(fmt::format("{}-{}-{}-{}", job.sheet.key, job.workload.key, policy, job.seed));
+  start.environment = {{"simulated", "true"},
+                       {"gpu", job.sheet.key},
+                       {"workload", job.workload.key},
+                       {"policy", std::string(policy)},
+                       {"seed", fmt::format("{}", job.seed)}};
+  start.environment.merge(describe(job.objective));
+  return log.append(std::move(start));
+}
+
+Result<void> log_end(EventLog& log, const SimulatedJob& job, const Curve& truth, const GpuUuid& gpu,
+                     const PlayedTotals& totals) {
+  const std::size_t best = best_point(truth, job.objective);
+  const Outcome best_outcome = outcome_of(truth, best, job.objective);
+  const Outcome kept = true_outcome(job, truth, totals.kept);
+  RETURN_IF_ERROR(log.append(Decision{gpu,
+                                      "truth",
+                                      truth.points[best].setting,
+                                      "the best Setting, known to the simulator alone",
+                                      std::nullopt,
+                                      {}}));
+  std::map<std::string, double> sums = {
+      {"seconds", totals.elapsed.value()},
+      {"iterations", totals.iterations},
+      {"true_final_saved", kept.saved()},
+      {"true_final_slowdown", kept.slowdown()},
+      {"true_best_saved", best_outcome.saved()},
+      {"true_best_energy_change", best_outcome.time_ratio * best_outcome.power_ratio - 1},
+      {"true_best_slowdown", best_outcome.slowdown()}};
+  if (totals.energy) sums["joules"] = totals.energy->value();
+  if (const auto bound = effective_bound(job.objective)) sums["bound"] = *bound;
+  return log.append(
+      RunEnd{0, totals.interrupted ? "interrupted" : "the job is done", std::move(sums)});
+}
+
+}  // namespace hypermile

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file system in memory that fails, tears and forgets on purpose, for tests of the journal. It
+// knows what has been synced, so that a test can pull the plug between any two operations.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/files.h"
+
+namespace hypermile {
+
+// Counts what a process does, and ends it at a chosen step: from there on nothing it does has an
+// effect. Shared by the files and the GPU of one process.
+struct Fate {
+  int steps = 0;
+  std::optional<int> dies_at = {};
+  // How many bytes of an append at that step still reach the file.
+  std::size_t torn_after = 0;
+  std::size_t last_append = 0;  // the length of the append that it died in
+
+  // True when the process is (now) dead: the step has no effect.
+  bool step() { return dead() || steps++ == dies_at; }
+  bool dead() const { return dies_at && steps > *dies_at; }
+};
+
+class FaultyFiles final : public Files {
+ public:
+  // What is on the disk; a copy of it is what the next process finds.
+  struct Inode {
+    std::string data;
+    std::size_t synced = 0;
+  };
+  struct Disk {
+    std::map<std::string, std::shared_ptr<Inode>> names;
+    std::map<std::string, std::shared_ptr<Inode>> synced_names;
+  };
+  // A call that fails without ending the process: number `first` and the `times` - 1 after it.
+  struct Failure {
+    int first = 0;
+    int times = 1;
+    std::string why = "No space left on device";
+    std::size_t torn_after = 0;  // bytes of an append that are written nevertheless
+  };
+
+  FaultyFiles(Disk disk, Fate& fate) : disk_(std::move(disk)), fate_(fate) {}
+
+  Result<std::string> read(const std::string& path, std::size_t most) override;
+  Result<std::unique_ptr<AppendFile>> create(const std::string& path) override;
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> link(const std::string& from, const std::string& to) override;
+  Result<void> sync_folder(const std::string& folder) override;
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path, std::string_view holder) override;
+
+  void fail(Failure failure) { failure_ = std::move(failure); }
+  int calls() const { return calls_; }
+
+  // What another process finds after this one was killed.
+  Disk after_kill() const;
+  // What is found after the power failed: `kept` bytes of what was not synced survive in each file.
+  // Names survive from the last sync of the folder, or, with `names_kept`, all of them.
+  Disk after_power_loss(std::size_t kept, bool names_kept) const;
+
+ private:
+  friend class FaultyAppendFile;
+  // Success, or why this call fails.
+  Result<void> begin();
+
+  Disk disk_;
+  Fate& fate_;
+  std::optional<Failure> failure_;
+  int calls_ = 0;
+  std::map<std::string, std::string> locks_;
+};
+
+}  // namespace hypermile
