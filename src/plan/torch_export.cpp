@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_torch_export(): the JSON document of docs/layers.md.
+// parse_torch_export(): the JSON document of docs/reference/network-file.md.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
