@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSize = std::size_t{1} << 20;
 
-// A file of 1 MiB of 'a', mapped privately and gone from the folder.
+// A file of 1 MiB of 'a', mapped privately, whose name is already unlinked.
 class MappedFile {
  public:
   explicit MappedFile(int rights) {
@@ -32,7 +32,7 @@ class MappedFile {
   bool holds_everywhere(char wanted) const {
     return std::string_view(at, kSize).find_first_not_of(wanted) == std::string_view::npos;
   }
-  // KiB of it, as the kernel counts.
+  // How much of the mapping is in memory, in KiB, as /proc/self/smaps says.
   long resident() const {
     std::ifstream smaps("/proc/self/smaps");
     bool mine = false;
