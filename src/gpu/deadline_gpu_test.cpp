@@ -14,13 +14,13 @@
 namespace hypermile {
 namespace {
 
-// Real time: what no healthy call ever needs, what one needs even on a busy machine, and what only
-// calls that hang anyway are given.
+// Deadlines in real time: one that no healthy call exceeds, one that a healthy call meets even on a
+// busy machine, and a short one for calls that hang anyway.
 constexpr Seconds kPatient(60);
 constexpr Seconds kUsual(0.25);
 constexpr Seconds kImpatient(0.005);
 
-// Counts itself, so that a test sees when a GPU is closed.
+// Counts its living objects, so that a test sees when a GPU is closed.
 class CountedGpu final : public FakeGpu {
  public:
   CountedGpu(const Clock& clock, std::atomic<int>& alive) : FakeGpu(clock), alive_(alive) {
@@ -34,7 +34,7 @@ class CountedGpu final : public FakeGpu {
 
 class DeadlineGpuTest : public ::testing::Test {
  protected:
-  // Every thread left behind must have ended before the fixture goes.
+  // Lets every abandoned thread end before the fixture is destroyed.
   ~DeadlineGpuTest() override { gate_->open(); }
 
   DeadlineGpu::Opener opener(std::vector<ScriptedFault> script) {
@@ -44,7 +44,7 @@ class DeadlineGpuTest : public ::testing::Test {
           std::make_unique<CountedGpu>(*clock_, *alive_), *clock_, script));
     };
   }
-  // A GPU of which every read hangs.
+  // A GPU whose every read hangs.
   std::unique_ptr<DeadlineGpu> hanging(Seconds deadline, int most_abandoned = 3) {
     return DeadlineGpu::open(opener({{GpuCall::kRead, fault::Hangs{gate_}}}), *clock_,
                              {.deadline = deadline,
@@ -54,7 +54,7 @@ class DeadlineGpuTest : public ::testing::Test {
         .value();
   }
 
-  // Not members: what a thread left behind may still touch is never freed.
+  // Not members, because an abandoned thread may still use them.
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   VirtualClock* clock_ = forever<VirtualClock>();
   std::atomic<int>* alive_ = forever<std::atomic<int>>();
@@ -240,7 +240,6 @@ TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
   EXPECT_EQ(gpu.error().code, ErrorCode::kNoDriver);
 }
 
-// The whole of a program's end, destructors of statics included, with a thread still in its call.
 TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
   const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
 
@@ -267,6 +266,7 @@ TEST_F(DeadlineGpuTest, CountsACallThatWasGivenUpOnWhenItReturns) {
   EXPECT_GE(gpu->call_times().at("read").sum_s, kImpatient.value());
 }
 
+// Runs a whole program's end, static destructors included, while a thread is still in its call.
 TEST(DeadlineGpuDeathTest, AProcessEndsInOrderWhileACallHangs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 

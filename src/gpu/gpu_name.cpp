@@ -37,7 +37,7 @@ Result<GpuName> parse_replayed(std::string_view text) {
   const std::string_view rest = text.substr(kReplayed.size());
   const Error error{ErrorCode::kUsage, fmt::format("'{}' does not name a replayed GPU", text),
                     "write it as replay:FILE#gpu/workload or replay:FILE#gpu/workload/phase"};
-  // Both folders and workloads may hold a '#'; the file is a .csv, perhaps with a step behind it.
+  // Folders and workloads may contain '#', so the split is at the first '#' after ".csv".
   const std::size_t csv = rest.find(".csv");
   const std::size_t hash = rest.find('#', csv == rest.npos ? 0 : csv);
   if (hash == rest.npos || hash == 0) return error;

@@ -28,7 +28,7 @@ std::vector<std::string_view> entries_of(std::string_view list) {
   }
 }
 
-// CUDA reads the digits an entry begins with and ignores the rest of it: "1gpu" is 1.
+// CUDA reads the leading digits of an entry and ignores the rest: "1gpu" means 1.
 std::optional<std::size_t> leading_number(std::string_view entry) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
@@ -38,7 +38,7 @@ std::optional<std::size_t> leading_number(std::string_view entry) {
 
 enum class Form { kNumbers, kUuids, kMig };
 
-// The first entry decides how CUDA reads all of them.
+// The first entry decides how CUDA reads all entries.
 Form form_of(std::string_view first) {
   if (first.starts_with("MIG-")) return Form::kMig;
   return first.starts_with("GPU-") ? Form::kUuids : Form::kNumbers;

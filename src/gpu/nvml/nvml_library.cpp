@@ -28,7 +28,7 @@ Error cannot_load(const std::string& path) {
 }  // namespace
 
 std::string default_nvml_path() {
-  // Not from the environment of a program that runs with more rights than who started it.
+  // secure_getenv ignores the variable in a program that runs with more rights than its caller.
   const char* path = secure_getenv("HYPERMILE_NVML");
   return path != nullptr && *path != '\0' ? path : kDefaultPath;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be asked of a real card without changing it. Skipped where there is none; where there is
-// one, the guard has seen to it that HYPERMILE_READ_ONLY is set.
+// What a real card reports, without changing it. Skipped on machines without a card; on others
+// real_driver.h makes sure that HYPERMILE_READ_ONLY is set.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -6,8 +6,8 @@
 namespace hypermile {
 namespace {
 
-// These tests allow setters, though only the test's NVML is ever loaded; beside a real driver even
-// that is left out.
+// These tests call setters, but only of the test's own NVML. They are skipped if a real driver is
+// present.
 class NvmlWriteTest : public FakeNvmlTest {
  protected:
   void SetUp() override {
