@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stretches without watching, inside a training process over the fake driver and the fake CUPTI.
+// Dark stretches inside a training process that runs on the fake driver and the fake CUPTI.
 #include <algorithm>
 
 #include "testing/training_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class DarkStretchesTest : public TrainingTest {
  protected:
-  // Starts the job up to its "await", asks for darkness and lets it go on to its end.
+  // Runs the job to its "await", asks for a dark stretch and lets the job finish.
   ReadRing dark_for(double seconds, const std::string& words) {
     start(words);
     ReadRing ring = wait_for_launches(0);
@@ -26,7 +26,7 @@ class DarkStretchesTest : public TrainingTest {
     ASSERT_TRUE(info.ok());
     ring.info = *info;
   }
-  // Until so many notes on watching are there; half a minute is for loaded machines.
+  // Waits until the ring holds `count` kWatch notices, for at most 30 s on a loaded machine.
   void wait_for_notes(ReadRing& ring, std::size_t count) {
     const Instant patient_until = now() + Seconds(30);
     while (ring.notices(RecordKind::kWatch).size() < count) {
@@ -60,7 +60,7 @@ TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
   EXPECT_EQ(said[1].value, 1U);
   EXPECT_GE(said[1].time, wish);
   EXPECT_NEAR(ring.info.dark.value(), (said[1].time - said[0].time).value(), 1e-3);
-  // Some are seen while the switches are being turned.
+  // Some launches are seen while the callbacks are being switched.
   EXPECT_LT(launches_between(ring, said[0], said[1]), 600U);
   EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "and every one after";
 }

@@ -11,7 +11,7 @@
 namespace hypermile {
 namespace {
 
-// NVML's interface, as far as it is used here; 0 is its success.
+// The part of NVML's interface that is used here. A return value of 0 means success.
 struct Process {
   unsigned pid;
   unsigned long long memory;
@@ -30,7 +30,7 @@ struct Nvml {
   int (*by_uuid)(const char*, void**) = nullptr;
   int (*energy)(void*, unsigned long long*) = nullptr;
   int (*processes)(void*, unsigned*, Process*) = nullptr;
-  const char* problem = nullptr;  // "" is none; null: not loaded yet
+  const char* problem = nullptr;  // null until NVML was loaded; then "" or what is wrong
 };
 
 constinit Nvml nvml;
@@ -103,7 +103,7 @@ void add_named(const char* names, EnergyCounters& counters) {
   }
 }
 
-// Where nobody names any: those this process runs on, else the first.
+// If nobody names GPUs: those that this process runs on, or else the first.
 void add_own(EnergyCounters& counters) {
   unsigned here = 0;
   void* device = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the injected library records inside a training process, over the fake driver and the fake
-// CUPTI.
+// What the injected library records inside a training process that runs on the fake driver and the
+// fake CUPTI.
 #include <algorithm>
 
 #include "testing/training_fixture.h"
@@ -112,8 +112,8 @@ TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
   finish();
   ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
 
-  // 10 kernels of 0.2 ms: an event at most every 50 ms of launching, each a whole number of
-  // iterations of 2 ms apart on the GPU, however far ahead the host is.
+  // An iteration has 10 kernels of 0.2 ms. Events are at least 50 ms of launching apart, and on the
+  // GPU a whole number of 2 ms iterations apart, however far the host runs ahead.
   ASSERT_GE(ring.batch.gpu_times.size(), 2U);
   const auto& times = ring.batch.gpu_times;
   const auto launch_of = [&](std::uint64_t number) {

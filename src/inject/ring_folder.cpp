@@ -16,8 +16,8 @@
 namespace hypermile {
 namespace {
 
-// Time stamps of files move in steps of a timer tick: a file made within the same step as the last
-// change we saw would not show.
+// File time stamps advance in timer ticks, so a file made in the same tick as the last change that
+// we saw would go unnoticed.
 constexpr double kSettleSeconds = 0.05;
 constexpr int kAttempts = 8;
 
@@ -26,12 +26,12 @@ double seconds_between(const timespec& from, const timespec& to) {
          static_cast<double>(to.tv_nsec - from.tv_nsec) * 1e-9;
 }
 
-// A folder of the name that is there and that no sweep is about to remove; it stays ours as long as
-// the descriptor is open.
+// Opens an existing folder and locks it against removal by ring_sweep.h for as long as the
+// descriptor is open.
 FileDescriptor hold(const std::string& path) {
   FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return folder;
-  // A file system without locks has no sweeps either.
+  // On a file system without locks, ring_sweep.h removes nothing either.
   const bool taken = ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
   const bool there = ::fstat(folder.get(), &status) == 0 && status.st_nlink > 0;
@@ -73,10 +73,10 @@ std::vector<std::string> RingFolder::parents() {
 
 Result<RingFolder> RingFolder::make() {
   for (const std::string& parent : parents()) {
-    // A sweep may come between making and holding it: what it has taken is left to it.
+    // ring_sweep.h may take the folder between mkdtemp() and hold(); then another one is made.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
-      if (!::mkdtemp(path.data())) break;  // makes it 0700
+      if (!::mkdtemp(path.data())) break;  // with mode 0700
       if (FileDescriptor folder = hold(path)) {
         return RingFolder(std::move(path), std::move(folder), ::geteuid(), true);
       }

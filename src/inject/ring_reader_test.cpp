@@ -113,12 +113,12 @@ TEST_F(RingReaderTest, NeverTakesAMixtureOfTwoRecords) {
 
 TEST_F(RingReaderTest, RefusesImpossibleRecords) {
   constexpr std::uint64_t kFuture = 10'000'000'000;
-  launch(kFuture, 1);                                                      // after now
-  launch(std::numeric_limits<std::uint64_t>::max(), 1);                    // beyond any clock
-  launch(1, kNameCount);                                                   // no such kernel
-  launch(1, 1, 0x00ff'ffff);                                               // no such stream
-  writer_->put(1, 0x63, 0);                                                // no such kind
-  writer_->put(99, pack_b(RecordKind::kGpuTime, 0, 0), 0);                 // of a later launch
+  launch(kFuture, 1);                                       // in the future
+  launch(std::numeric_limits<std::uint64_t>::max(), 1);     // beyond any clock
+  launch(1, kNameCount);                                    // no such kernel
+  launch(1, 1, 0x00ff'ffff);                                // no such stream
+  writer_->put(1, 0x63, 0);                                 // no such kind
+  writer_->put(99, pack_b(RecordKind::kGpuTime, 0, 0), 0);  // of a launch that was not made yet
   writer_->put(0, pack_b(RecordKind::kGpuTime, 0, 0), ~std::uint64_t{0});  // not a number
   writer_->put(1, pack_b(RecordKind::kTick, 0, kNameCount), 0);            // no such phase
 

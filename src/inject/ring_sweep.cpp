@@ -15,7 +15,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kRandomPart = 6;  // of mkdtemp()
+constexpr std::size_t kRandomPart = 6;  // random characters that mkdtemp() adds
 
 bool is_folder_name(std::string_view name) {
   const std::string_view prefix = RingFolder::kPrefix;
@@ -39,8 +39,8 @@ bool has_living_writer(int folder, uid_t owner) {
   return found;
 }
 
-// Ours and nobody's any more. The lock is ours alone until the descriptor is closed: whoever wants
-// to hold the folder meanwhile makes another.
+// Whether the folder belongs to this user and nobody uses it. The exclusive lock lasts until the
+// descriptor is closed; whoever tries to hold the folder meanwhile makes another one.
 bool is_abandoned(int folder) {
   struct stat status {};
   return ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders of rings that nobody uses any more: a `hypermile` that was killed could not remove its
-// own, and shared memory is too dear to be left full. `run` and `doctor` sweep before they begin.
+// Removes folders of rings that nobody uses any more: a `hypermile` that was killed could not
+// remove its own, and shared memory is scarce. `run` and `doctor` call this before they begin.
+// Nothing here fails: what cannot be removed stays.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,12 @@
 
 namespace hypermile {
 
-// Removes this user's folders that no hypermile holds (RingFolder) and in which no living process
-// has a ring: a job outlives the hypermile that watched it, and may be attached to again. Says how
-// many. What cannot be removed, and whatever is not such a folder, is left as it is. A process of
-// another pid namespace does not show; what it has mapped stays its own, and it cannot be attached
-// to from here anyway.
+// Removes this user's folders that no hypermile holds (see RingFolder) and in which no living
+// process has a ring; a job may outlive its hypermile, and another one may attach. Returns how many
+// were removed. Processes of another pid namespace look dead here: they keep their mapped memory,
+// and could not be attached to from here anyway.
 std::size_t sweep_ring_folders();
-// Those below one folder.
+// The same for the folders below `parent`.
 std::size_t sweep_ring_folders(const std::string& parent);
 
 }  // namespace hypermile

@@ -30,7 +30,7 @@ class RingSweepTest : public ::testing::Test {
     fs::remove_all(parent_);
   }
 
-  // What `act` leaves behind in a process that is killed as soon as it is done.
+  // Runs `act` in a process that is killed as soon as `act` returns.
   template <class Act>
   static void in_a_killed_process(Act act) {
     const pid_t child = ::fork();
@@ -41,7 +41,7 @@ class RingSweepTest : public ::testing::Test {
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   }
 
-  // As long as its process lives.
+  // Makes a folder that lives as long as its process.
   static void leave_folder() { (void)new RingFolder(RingFolder::make().value()); }
 
   std::string only_entry() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is promised to the job (docs/injection.md): forks, profilers, captures, limits and whatever
-// is missing, with the injected library in it.
+// The promises to the job (docs/injection.md), with the injected library inside it: forks,
+// profilers, captures, limits, and missing parts.
 #include "testing/training_fixture.h"
 
 namespace hypermile {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows where there is no driver: whatever is missing is told, and nothing but what the caller
-// knows of is written. Windows on GPUs are tested with the C example (tests/packaging).
+// Windows on a machine without a driver: the result says what is missing, and no byte is written
+// beyond the size that the caller gave. Windows on GPUs are tested with the C example
+// (tests/packaging).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallerKnowsOf) {
   unsigned char memory[sizeof(hypermile_measured)];
   std::memset(memory, 0xAB, sizeof memory);
 
-  // A caller that was built when the structure had two members.
+  // This caller was built when the structure had two members.
   hypermile_window_end(hypermile_window_begin(nullptr),
                        reinterpret_cast<hypermile_measured*>(memory), 2 * sizeof(double));
 
