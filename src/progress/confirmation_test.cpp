@@ -48,7 +48,7 @@ TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
 }
 
 TEST(Confirmation, TakesManyAlikeIterationsForATimeTooShort) {
-  Evidence epoch = good();  // of a small data set, between two evaluations
+  Evidence epoch = good();  // an epoch of a small data set, between two evaluations
   epoch.lasting = Seconds(0.2);
   epoch.segments = epoch.gaps = 60;
   epoch.agreeing = 2;
@@ -93,8 +93,8 @@ TEST(Confirmation, WantsMoreOfPoorerPatterns) {
   EXPECT_EQ(judge(poor), Verdict::kNotYet) << "uneven as well";
 }
 
-// Rounds drawn at random of a few kinds reach 0.6 to 0.7; no job with a period that was recorded or
-// simulated stays below 0.75.
+// Rounds that are drawn at random from a few kinds reach 0.6 to 0.7; no recorded or simulated job
+// with a period stays below 0.75.
 TEST(Confirmation, NeverBelievesTooPoorAPattern) {
   Evidence poor = good();
   poor.quality = 0.66;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the detector does with each launch: O(1), without allocating.
+// The half of the detector that handles each launch: O(1), without allocation.
 #include <algorithm>
 
 #include "progress/confirmation.h"
@@ -12,13 +12,13 @@ namespace {
 constexpr Seconds kIdle(5);
 constexpr double kIdlePeriods = 20;
 constexpr Seconds kClockWentBack(1);
-// Half the axis: differences never overflow.
+// Half of the axis, so that differences never overflow.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 
 }  // namespace
 
-// Time never runs backwards: by a little is disorder between threads; by more, another clock, and
-// what came before is worth nothing.
+// A small step back in time is disorder between threads; a large one means another clock, and what
+// came before is discarded.
 Instant LaunchDetector::Core::in_order(Instant time) {
   const auto ns = std::clamp(time.nanoseconds(), -kFarthest, kFarthest);
   time = Instant::from_nanoseconds(ns);
@@ -66,7 +66,7 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
   outer_.resume();
-  // Analyses look at launches in a row only, and not before as many came as they are due at.
+  // An analysis needs consecutive launches, and as many of them as were due before.
   search_start_ = ring_.end();
   analysed_ = 0;
 }
@@ -115,7 +115,7 @@ void LaunchDetector::Core::weigh_evidence() {
                           .distinct = tracker_.distinct()};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
-  // An analysis that has seen a tenth more is worth asking for.
+  // Another analysis is worth its cost once a tenth more launches have come.
   if (verdict == Verdict::kAnalyse) {
     due_ = std::min(due_, std::max(analysed_ + analysed_ / 10 + 1, searched()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detector on the first second or two of real streams, which come with the source.
+// The detector on the first one or two seconds of real streams, which come with the source.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

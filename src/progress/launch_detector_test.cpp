@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the detector tells and answers, on streams made for it.
+// What the detector reports and answers, on synthetic streams.
 #include "progress/launch_detector.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
 
     ASSERT_EQ(told.locks.size(), 1U) << batch;
     EXPECT_TRUE(told.breaks.empty());
-    // The boundaries that led to the lock are told however late it is told.
+    // The boundaries that led to the lock are reported, however late the analysis ran.
     EXPECT_GE(told.boundaries.size(), 180U) << batch;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detector where launches were not watched for a while.
+// The detector when launches were not watched for a while.
 #include <gtest/gtest.h>
 
 #include "evidence/progress/detector_trial.h"
@@ -22,7 +22,7 @@ LabelledStream network(std::size_t iterations, std::size_t layers = 4) {
 
 class MissedLaunches : public ::testing::Test {
  protected:
-  // Watches launches [from, to), and missed those before.
+  // Gives the detector the launches [from, to), and says that those before were missed.
   void watch(const LabelledStream& stream, std::uint64_t from, std::uint64_t to) {
     if (from > 0) detector_.missed(stream.launches[from].time);
     for (std::uint64_t i = from; i < to; ++i) {
@@ -49,7 +49,7 @@ TEST_F(MissedLaunches, AreNotCountedAndDoNotBreakThePattern) {
   ASSERT_EQ(told_.locks.size(), 1U);
   double expected = counted();
 
-  // Glances of five and a bit, from everywhere in an iteration.
+  // Watches a little more than five iterations at a time, from any place in an iteration.
   Random random(5);
   for (std::uint64_t i = 200; i < 990; i += 10) {
     const std::size_t before = told_.boundaries.size();

@@ -9,10 +9,10 @@ namespace hypermile {
 namespace {
 
 constexpr double kSamePhase = 0.85;
-constexpr double kAsUsual = 0.15;  // similarity that a segment may lack
+constexpr double kAsUsual = 0.15;  // a segment's similarity may be lower by this much
 constexpr unsigned kSegments = 2;
 constexpr Seconds kLasting = milliseconds(100);
-constexpr int kCatchUp = 4;  // launches looked at for one that comes
+constexpr int kCatchUp = 4;  // launches looked at per new launch
 constexpr double kTooLong = 2.5;
 constexpr double kSlack = 64;  // launches
 
@@ -98,7 +98,7 @@ std::optional<PhaseLibrary::Match> PhaseLibrary::watch(const LaunchRing& ring) {
   return std::nullopt;
 }
 
-// True where enough segments in a row have matched.
+// True if enough consecutive segments have matched.
 bool PhaseLibrary::look(Watch& watch, const Phase& phase, const LaunchRing& ring,
                         std::uint64_t launch) {
   const TokenName& anchor = phase.reference.anchor;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bars of the launch detector, on whole recordings that are not part of the repository
-// (HYPERMILE_H200_DATA, or ../shared/data/h200 beside the source tree). Skips where they are
-// absent.
+// Acceptance limits of the launch detector on whole recordings that are not part of the repository
+// (HYPERMILE_H200_DATA, or ../shared/data/h200 beside the source tree). Skipped if they are absent.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What real jobs do to launch streams, done to the real streams that come with the source and, with
-// more seeds, to whole recordings where they are there: at least 95 of 100 runs of each row lock at
-// the right level.
+// Real streams with the disturbances that real jobs show. The streams come with the source; where
+// whole recordings exist they are used too, with more seeds. At least 95 of 100 runs of each row
+// must lock at the right level.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -45,7 +45,7 @@ TEST_P(Stress, LocksAtTheRightLevel) {
 
   const StressResult result = stress(row, streams(), kSeeds);
 
-  // The fixtures end before the second that the poorer patterns take.
+  // The fixtures end before the one second that poorer patterns need.
   const double share = whole_recordings() ? 0.95 : 0.75;
   EXPECT_GE(static_cast<double>(result.right), share * static_cast<double>(result.runs))
       << result.first_trouble;
@@ -128,7 +128,7 @@ TEST(GraphLoops, AreLockedWithFewKernelsOrNone) {
 
       ASSERT_TRUE(trial.lock_after.has_value()) << kernels << " kernels, " << period_ms << " ms";
       EXPECT_FALSE(trial.wrong);
-      // A loop of nothing but graphs needs sixteen launches to be looked at.
+      // A loop of nothing but graphs needs sixteen launches before the first analysis.
       EXPECT_LE(trial.lock_after->value(), std::max(0.65, 18e-3 * period_ms));
     }
   }

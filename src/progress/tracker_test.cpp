@@ -10,7 +10,7 @@ namespace {
 
 constexpr KernelNumber kLength = 40;
 
-// Kernels 1 to 40, once each; 1 opens.
+// Kernels 1 to 40, once each; kernel 1 opens an iteration.
 Reference plain() {
   Reference reference;
   reference.anchor = {1, 0, false};
@@ -101,7 +101,7 @@ TEST_F(Following, ShorterLoopOfTheSameKernelsBreaksByOrder) {
 }
 
 TEST_F(Following, PauseWithoutLaunchesIsNoBreakAndSlowDriftIsLearnt) {
-  // A kernel is replaced by another for good: at first an event, then usual.
+  // One kernel replaces another for good: first this is an event, later it is usual.
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(add_iteration(7));
     ASSERT_TRUE(add(200));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window is cut into bins. Each holds how many launches and blocks it saw and of which kernels
-// (hashed); the rate is the Theil-Sen slope of the running sums over the bins' ends, its error the
-// spread between eight parts of the window, and the mixture has moved when the halves of the window
-// differ by more than bins taken alternately do.
+// The window is cut into bins. Each bin counts its launches and blocks, and its launches by
+// (hashed) kernel. The rate is the Theil-Sen slope of the running sums over the bins; its error
+// comes from the spread between eight parts of the window. The mixture has changed if the halves of
+// the window differ by clearly more than alternate bins do.
 #include "progress/work_rate.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kBins = 64;
 constexpr std::size_t kParts = 8;
 constexpr std::size_t kKinds = 256;
-constexpr double kShift = 0.05;      // of the launches, always borne
-constexpr double kShiftByNoise = 2;  // times what alternate bins differ by
+constexpr double kShift = 0.05;      // share of launches that may always differ
+constexpr double kShiftByNoise = 2;  // times the difference between alternate bins
 constexpr double kLeastLaunches = 64;
 // 97.5 % point of Student's t with seven degrees of freedom over that of the normal law: eight
 // parts know their own spread poorly, and the error must hold all the same.
@@ -39,7 +39,7 @@ std::size_t kind_of(std::uint32_t kernel) {
   return (kernel * 0x9E3779B1U) >> 24;
 }
 
-// Median of the slopes over pairs at least a quarter of the window apart.
+// The median slope of pairs at least a quarter of the window apart.
 double slope(const std::vector<double>& sums, double step) {
   std::vector<double> slopes;
   const std::size_t apart = std::max<std::size_t>(1, sums.size() / 4);
@@ -73,7 +73,7 @@ RateEstimate rate(const std::vector<double>& per_bin, double step) {
 
 using Kinds = std::array<double, kKinds>;
 
-// Share of the launches by which two mixtures differ.
+// The share of launches by which two mixtures differ.
 double differ(const Kinds& a, const Kinds& b) {
   double all_a = 0;
   double all_b = 0;
@@ -98,7 +98,7 @@ class WorkRate::Bins {
   explicit Bins(Seconds window)
       : step_(std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::clamp(window.value(), 0.1, 3600.0) * 1e9 / kBins))) {
-    // The bin that is being filled does not count.
+    // One more bin, because the bin that is being filled does not count.
     bins_.resize(kBins + 1);
   }
 
@@ -109,7 +109,7 @@ class WorkRate::Bins {
   }
 
   void add(const Launch& launch) {
-    // Nearly every launch falls into the bin of the one before: no division for those.
+    // Nearly every launch falls into the same bin as the one before and needs no division.
     const std::int64_t ns = launch.time.nanoseconds();
     if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= step_) turn_to(ns);
     if (newest_ == nullptr) return;
@@ -124,7 +124,8 @@ class WorkRate::Bins {
 
  private:
   std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
-  // Makes the bin of that time the newest; null where it is gone, and late launches are let go.
+  // Makes the bin of this time the newest. newest_ is null if that bin is gone; late launches are
+  // dropped.
   void turn_to(std::int64_t ns) {
     newest_ = nullptr;
     const std::int64_t number = ns / step_;
@@ -135,11 +136,11 @@ class WorkRate::Bins {
       bin = {};
       bin.number = number;
     }
-    if (first_ < 0) first_ = number + 1;  // the first bin is seen from somewhere in its middle
+    if (first_ < 0) first_ = number + 1;  // the first bin is incomplete
     newest_ = &bin;
     newest_begin_ = number * step_;
   }
-  // The bin of that number; nullptr where nothing was launched in it.
+  // The bin with this number; nullptr if nothing was launched in it.
   const Bin* find(std::int64_t number) const {
     const Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
     return bin.number == number ? &bin : nullptr;
@@ -148,12 +149,12 @@ class WorkRate::Bins {
   std::int64_t step_;  // ns
   std::vector<Bin> bins_;
   std::int64_t first_ = -1;
-  Bin* newest_ = nullptr;          // that launches fall into
+  Bin* newest_ = nullptr;          // launches go into this bin
   std::int64_t newest_begin_ = 0;  // ns
 };
 
 Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
-  const std::int64_t end = number_of(now);  // not yet over
+  const std::int64_t end = number_of(now);  // this bin is not complete yet
   const std::int64_t begin = std::max<std::int64_t>(first_, end - static_cast<std::int64_t>(kBins));
   if (first_ < 0 || end - begin < static_cast<std::int64_t>(kBins / 2)) {
     return refuse("launches were seen for less than half a window", "wait");

@@ -15,7 +15,7 @@ Launch launch_at(double seconds, std::uint32_t kernel, std::uint32_t blocks = 0)
   return {Instant() + Seconds(seconds), kernel, blocks, 0};
 }
 
-// Launches at random with this rate, of kernels below `kinds`.
+// Adds launches at random times with this rate, of kernels below `kinds`.
 double poisson(WorkRate& rate, double from, double to, double per_second, std::uint32_t kinds,
                Random& random) {
   double now = from;
