@@ -12,7 +12,7 @@ Instant at(double seconds) {
 
 class BoundaryQueueTest : public ::testing::Test {
  protected:
-  // One launch an iteration, with records numbered from 100 in steps of 3.
+  // One launch per iteration, with records numbered from 100 in steps of 3.
   void boundary(double time) {
     queue_.add_launch(100 + 3 * launches_);
     Boundary made;

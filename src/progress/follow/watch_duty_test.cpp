@@ -8,7 +8,7 @@
 namespace hypermile {
 namespace {
 
-// A process in virtual time, watched as the duty says; 5 ms an iteration.
+// A process in virtual time, watched as the duty says; an iteration takes 5 ms.
 class DutyTest : public ::testing::Test {
  protected:
   void live(double seconds) {
@@ -45,7 +45,7 @@ TEST_F(DutyTest, KeepsTheCostBearable) {
 
   live(300);
 
-  // 30,000 launches a second at 0.6 µs are 1.8 %.
+  // 30,000 launches per second at 0.6 µs cost 1.8 %.
   const double watched = 1 - (dark_ - before) / Seconds(300);
   EXPECT_LE(watched * 0.018, 0.003);
   EXPECT_GE(watched * 0.018, 0.002) << "and sees as much as that allows";
@@ -112,7 +112,7 @@ TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
   EXPECT_GE(windows_, 4);
 }
 
-// The whole way: rings, detector, Windows.
+// The whole path: rings, detector and Windows.
 class WatchingNowAndThen : public SessionTest {
  protected:
   const std::vector<Iteration> train_ = {iteration_of("train_", 40, milliseconds(1))};

@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-// Four phases of power and noise, sampled every 100 ms.
+// Power in four phases plus noise, sampled every 100 ms.
 std::vector<double> four_phases(double period_s, double seconds, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> series;

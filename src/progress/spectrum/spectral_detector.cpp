@@ -16,26 +16,32 @@
 namespace hypermile {
 namespace {
 
-constexpr double kStep = 0.1;     // s, how often registers move; finer polls see nothing new
-constexpr double kSlowest = 1.1;  // s between two rows; slower recordings hold no iterations
+// Seconds between updates of a register; finer polls show nothing new.
+constexpr double kStep = 0.1;
+// Seconds between two rows; slower recordings cannot show iterations.
+constexpr double kSlowest = 1.1;
 constexpr double kFewestSamples = 60;
-constexpr double kShortest = 7;         // samples in the shortest period answered
-constexpr double kLookFrom = 4;         // samples, from which periods are looked for
-constexpr double kStrong = 0.55;        // autocorrelation a period on
-constexpr double kStrongFew = 0.75;     // the same where it was seen fewer than six times…
-constexpr double kStrongFewest = 0.85;  // …fewer than 4.5 times: slow noise does that by chance
-constexpr double kStrongHalf = 0.4;     // the same in parts of the recording
-constexpr double kTolerance = 0.06;     // by which parts may differ
+constexpr double kShortest = 7;      // samples in the shortest period that is reported
+constexpr double kLookFrom = 4;      // samples in the shortest period that is searched
+constexpr double kStrong = 0.55;     // autocorrelation at a lag of one period
+constexpr double kStrongFew = 0.75;  // the same with fewer than six repetitions…
+// …and with fewer than 4.5, which slow noise can produce by chance.
+constexpr double kStrongFewest = 0.85;
+constexpr double kStrongHalf = 0.4;  // the same in parts of the recording
+constexpr double kTolerance = 0.06;  // relative difference allowed between parts
 constexpr double kFewPeriods = 3.5;
-constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
-constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
+// Share of a signal's variance that the period and its harmonics explain.
+constexpr double kExplains = 0.4;
+// Share of that: if an nth of the period reaches it, that is the period.
+constexpr double kAsMuch = 0.94;
 constexpr double kNearlyAsMuch = 0.86;
-constexpr double kPasses = 0.6;  // of instant power's wave that the counter shows
-// Of mean power. Power itself is an average over 25 ms: a wave of milliseconds leaves a trace of a
-// percent or two there and in the counter alike, which may beat with the grid of samples.
+constexpr double kPasses = 0.6;  // share of momentary power's wave that the counter must show
+// Share of mean power. The power reading is itself an average over 25 ms: a wave of milliseconds
+// leaves one or two percent in it and in the counter, and that rest may beat with the sample grid.
 constexpr double kFaint = 0.03;
-constexpr double kPlainPercent = 8;  // of utilisation: its wave where there is no counter
-constexpr double kHighest = 2.5;     // Hz, of the harmonics compared
+// Utilisation points that its wave must have if there is no counter.
+constexpr double kPlainPercent = 8;
+constexpr double kHighest = 2.5;  // highest harmonic compared, in Hz
 constexpr int kMostHarmonics = 12;
 
 SpectralAnswer refuse(std::string reason) {
@@ -46,12 +52,12 @@ SpectralAnswer refuse(std::string reason) {
 struct Signals {
   double step_s = kStep;
   std::vector<double> power;
-  std::vector<double> counted;  // mean power between two grid points, by the energy counter
+  std::vector<double> counted;  // mean power between two grid points, from the energy counter
   std::vector<double> gpu;
   std::vector<double> memory;
 };
 
-// Polls where there are some; else the card's own buffer.
+// Polled power if it exists, else the card's own buffer.
 const std::vector<TimedValue>& power_of(const NvmlTrace& trace) {
   return trace.power_w.empty() ? trace.history_w : trace.power_w;
 }
@@ -77,22 +83,22 @@ bool holds_throughout(std::span<const double> series, double period) {
   return std::ranges::all_of(parts, [&](std::span<const double> one) {
     const Repetition repetition(one);
     if (repetition.strength(period, kTolerance) < kStrongHalf) return false;
-    // A part that holds few periods cannot be searched afresh.
+    // A part with few periods cannot be searched on its own.
     if (period * kFewPeriods > static_cast<double>(one.size())) return true;
-    // Several repetitions may match the grid of samples better than one does.
+    // Several repetitions may fit the sample grid better than one.
     const auto found = repetition.find(kLookFrom);
     const double times = found ? std::max(1.0, std::round(found->period / period)) : 0;
     return found && times <= 4 && std::abs(found->period / period / times - 1) <= kTolerance;
   });
 }
 
-// Harmonics of the period that a register could show.
+// The number of harmonics that a register could show.
 int harmonics_of(const Signals& signals, double period) {
   return std::clamp(static_cast<int>(kHighest * period * signals.step_s + 0.25), 2, kMostHarmonics);
 }
 
-// Whether the signal repeats with the period and consists mostly of it: a multiple of something
-// shorter would repeat too.
+// Whether the signal repeats with this period and mostly consists of it. A multiple of a shorter
+// period would repeat too.
 bool shows(const std::vector<double>& series, double period, int harmonics) {
   if (!varies(series)) return false;
   const Repetition repetition(series);
@@ -100,7 +106,8 @@ bool shows(const std::vector<double>& series, double period, int harmonics) {
          repetition.explained(period, harmonics) >= kExplains;
 }
 
-// Utilisation is an average over 1/6 s or more: where it swings far, nothing shorter is behind it.
+// Utilisation is an average over at least 1/6 s, so a large swing cannot come from anything
+// shorter.
 bool utilization_shows(const Signals& signals, double period) {
   const int harmonics = harmonics_of(signals, period);
   return std::ranges::any_of(std::array{&signals.gpu, &signals.memory}, [&](const auto* series) {
@@ -109,7 +116,7 @@ bool utilization_shows(const Signals& signals, double period) {
   });
 }
 
-// What the sensors that average say against a period: empty where they show it too.
+// Why the averaging sensors contradict the period; empty if they confirm it.
 std::string object_to(const Signals& signals, double period) {
   const double period_s = period * signals.step_s;
   const int harmonics = harmonics_of(signals, period);
@@ -151,8 +158,9 @@ std::string object_to(const Signals& signals, double period) {
       period_s);
 }
 
-// Three repetitions may match the grid of samples better than one does: the period is the shortest
-// that holds as much of the signal. nullopt where one nearly does: then either may be it.
+// Several repetitions may fit the sample grid better than one, so the period is the shortest that
+// explains as much of the signal. nullopt if a shorter one nearly does, because then either may be
+// right.
 std::optional<double> shortest_of(const std::vector<double>& series, double period, int harmonics) {
   const Repetition repetition(series);
   const double whole = repetition.explained(period, harmonics);
@@ -172,7 +180,7 @@ struct Candidate {
   const std::vector<double>* series = nullptr;
 };
 
-// The strongest repetition in any of the signals and in their composite.
+// The strongest repetition in any of the signals or in their composite.
 std::optional<Candidate> strongest(const Signals& signals, const std::vector<double>& composite) {
   std::optional<Candidate> best;
   const std::vector<double>& power = varies(signals.counted) ? signals.counted : signals.power;

@@ -80,7 +80,7 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
 }
 
 TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
-  // 8 ms: three and a bit fit into a sample of power, twelve and a half into a step of the counter.
+  // A period of 8 ms: about three fit into one sample of power, 12.5 into one step of the counter.
   SyntheticJob job;
   job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
   job.jitter = 0;
@@ -106,7 +106,8 @@ TEST(SpectralDetector, NeverAnswersOnNoise) {
 }
 
 TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
-  // 3.6 times 8.3 s, with an autocorrelation of 0.77: one walk in some ten thousand does so.
+  // This walk repeats 3.6 times every 8.3 s with an autocorrelation of 0.77; one in about 10,000
+  // does.
   EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
 
   SyntheticJob job;
@@ -128,7 +129,7 @@ TEST(SpectralDetector, SaysWhyItRefuses) {
             "2.9 s are too short: give at least 6 s");
 }
 
-// Iterations of the recordings take 6 to 470 ms: nothing that these sensors can resolve.
+// Iterations in the recordings take 6 to 470 ms, too short for these sensors.
 TEST(SpectralDetector, RefusesEveryRecordingOfShortIterations) {
   const char* set = std::getenv("HYPERMILE_H200_DATA");
   const char* tree = std::getenv("HYPERMILE_SOURCE_DIR");
