@@ -20,7 +20,7 @@ class MemoryLock final : public FileLock {
 
 using Names = std::map<std::string, std::shared_ptr<FaultyFiles::Inode>>;
 
-// Files of their own, so that what the dead process still does is not seen.
+// Copies the files, so that later writes of the dead process are not seen.
 Names copy(const Names& names, const std::function<std::size_t(const FaultyFiles::Inode&)>& size) {
   std::map<FaultyFiles::Inode*, std::shared_ptr<FaultyFiles::Inode>> copies;
   Names result;

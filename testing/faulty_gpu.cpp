@@ -47,7 +47,7 @@ FaultyGpu::Faults FaultyGpu::next(GpuCall call) {
   return faults;
 }
 
-// What happens before the wrapped GPU is reached.
+// Faults that act before the wrapped GPU is called.
 Result<void> FaultyGpu::strike(const Faults& faults) {
   for (const Fault* fault : faults) {
     if (const auto* delays = std::get_if<fault::Delays>(fault)) clock_.sleep_for(delays->by);

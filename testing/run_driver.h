@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: runs job_driver as a program of its own and sees of it what a shell would see.
+// For tests: runs job_driver as a separate program and observes it as a shell would.
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 namespace hypermile {
 
 struct DriverResult {
-  int status = 0;  // of waitpid
+  int status = 0;  // as waitpid reports it
   std::string out;
   std::string err;
 
@@ -23,7 +23,7 @@ struct DriverResult {
   int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
 };
 
-// A running driver; its stdin is a pipe, its output is collected at the end.
+// A running driver. Its stdin is a pipe; its output is collected at the end.
 class Driver {
  public:
   // `prepare` runs in the new process before the driver is started.
@@ -63,7 +63,7 @@ class Driver {
   void type(const std::string& text) const {
     [[maybe_unused]] const ssize_t n = ::write(in_, text.data(), text.size());
   }
-  // The next line of stdout: how a job says that it is ready.
+  // The next line of stdout, with which a job says that it is ready.
   std::string line() const {
     std::string text;
     for (char c = 0; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;

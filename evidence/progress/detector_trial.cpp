@@ -16,7 +16,7 @@ struct Stretch {
   double really = 0;
 };
 
-// Between boundaries [first, last] of the trace.
+// Counted and true iterations between boundaries [first, last] of the trace.
 Stretch count(const LabelledStream& stream, std::uint64_t from, const DetectorTrace& trace,
               std::size_t first, std::size_t last) {
   Stretch stretch;
@@ -70,7 +70,7 @@ void judge_levels(const LabelledStream& stream, std::uint64_t from, const Detect
   trial.level_right = !trace.levels.empty() && right(trace.levels.back());
   const auto first = std::ranges::find_if(trace.levels, right);
   if (first == trace.levels.end()) return;
-  // Told in the middle of a lock's back-fill, it is known at the lock.
+  // A level that is reported during a lock's back-fill is known at the lock.
   std::uint64_t launch = first->launch;
   for (const auto& lock : trace.locks) {
     const bool inside = first->launch <= lock.lock.launch &&

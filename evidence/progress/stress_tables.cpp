@@ -64,7 +64,7 @@ std::string accumulation_table(const std::vector<LabelledStream>& recordings, st
     for (const LabelledStream& from : stressed(recordings)) {
       if (from.inner > 1) continue;
       const LabelledStream stream = with_accumulation(from, steps);
-      // Less than eight outer iterations after a start prove nothing.
+      // Fewer than eight outer iterations after a start prove nothing.
       if (stream.starts.size() < 16 * steps) continue;
       Random random(derive_seed(steps, from.name.c_str()));
       std::size_t right = 0;

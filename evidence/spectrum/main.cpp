@@ -25,8 +25,7 @@ namespace {
 constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10.0};
 constexpr int kSeeds = 40;
 constexpr int kNoiseSeeds = 1000;
-constexpr std::uint64_t kFresh =
-    130000;  // seeds from here on: not those that thresholds were chosen with
+constexpr std::uint64_t kFresh = 130000;  // test seeds; the thresholds were chosen with other seeds
 constexpr double kTolerance = 0.03;
 
 std::optional<double> gpoeo_answer(const NvmlTrace& trace) {
@@ -164,7 +163,7 @@ void print_short() {
   }
 }
 
-// Mean time between the iterations recorded beside it, in ms; "-" where there are none.
+// Mean time in ms between the iterations recorded beside it; "-" if there are none.
 std::string true_period(const std::filesystem::path& data, const std::string& name) {
   std::ifstream file(data / "iterations" / name);
   std::string line;

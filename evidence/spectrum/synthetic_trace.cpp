@@ -10,11 +10,11 @@
 namespace hypermile {
 namespace {
 
-constexpr double kTick = 0.001;           // s, of the signal itself
-constexpr double kRefresh = 0.1;          // s, of power and counter
-constexpr double kUtilization = 1 / 6.0;  // s, that utilisation is averaged over
+constexpr double kTick = 0.001;           // seconds; step of the signal itself
+constexpr double kRefresh = 0.1;          // seconds; refresh of power and counter
+constexpr double kUtilization = 1 / 6.0;  // seconds over which utilisation is averaged
 
-// The signal on a fine grid: watts and percents.
+// The signal on a fine grid, in watts and percent.
 struct Signal {
   std::vector<double> power, gpu, memory;
   int iterations = 0;
@@ -38,13 +38,13 @@ std::vector<Phase> draw_phases(Random& random, bool busy) {
                       busy ? 100 : random.uniform(30, 100), random.uniform(10, 70)});
     sum += phases.back().share;
   }
-  // The optimizer's: short, and unlike the others.
+  // The optimizer's phase is short and unlike the others.
   phases.back().watts = random.uniform(90, 140);
   for (Phase& phase : phases) phase.share /= sum;
   return phases;
 }
 
-// Sums up to each tick, for means over any stretch.
+// Running sums, for means over any stretch.
 class Means {
  public:
   explicit Means(const std::vector<double>& values) : sums_(1, 0) {
@@ -69,7 +69,7 @@ struct Sensing {
   bool counter = true;
 };
 
-// What polls would read of the signal.
+// What polls of the sensors would read.
 NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
   const Means power(signal.power);
   const Means gpu(signal.gpu);
@@ -123,7 +123,7 @@ Signal play(const SyntheticJob& job, Random& random) {
   return signal;
 }
 
-// One series of noise with a standard deviation of about 1, a value a tenth of a second.
+// A series of noise with a standard deviation of about 1, one value every 0.1 s.
 std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random) {
   std::vector<double> values;
   double state = 0;
@@ -137,7 +137,7 @@ std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random
         state = 0.95 * state + 0.31 * random.gaussian();
         break;
       case NoiseKind::kPink: {
-        // Voss and McCartney: octaves that are renewed half as often each.
+        // Voss-McCartney: each octave is renewed half as often as the one before.
         for (std::size_t k = 0; k < octaves.size(); ++k) {
           if (i % (1U << k) == 0) octaves[k] = random.gaussian();
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clients that do not play by the rules: what they send, fail to send, and how often they come.
+// Clients that break the rules: in what they send, in what they do not send, and in how often they
+// come.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -36,8 +37,8 @@ class AbuseTest : public LeaseTest {
               static_cast<ssize_t>(bytes.size()));
   }
 
-  // The words of the error the daemon sends before it hangs up; "" when it only hangs up; "silence"
-  // when it does neither for so long.
+  // The error message that the daemon sends before it hangs up; "" if it only hangs up; "silence"
+  // if it does neither within `seconds`.
   static std::string last_words(const Descriptor& socket, double seconds) {
     std::string bytes;
     for (;;) {
@@ -108,7 +109,7 @@ TEST_F(AbuseTest, AClientThatTakesNoRepliesCostsNothing) {
   const Descriptor deaf = raw_connection();
   const std::string frame = status_frame();
 
-  // Until the daemon stops reading because its replies are not taken.
+  // Sends until the daemon stops reading because its replies are not taken.
   std::size_t accepted = 0;
   while (accepted < (64U << 20U)) {
     const ssize_t sent =
@@ -181,7 +182,7 @@ TEST_F(AbuseTest, ADescriptorPassedOnDoesNotOutliveItsOwnersLease) {
     const auto lease = connection->ask<wire::Granted>(
         wire::AcquireRequest{{GpuUuid(gpu)}, Seconds(30), "owner", ""}, Seconds(5));
     if (!lease) return 1;
-    // Holds the socket that its parent leases through, and lives on for as long as the test.
+    // The child holds the socket of its parent's lease and outlives the test.
     start_child([&] {
       while (::kill(test, 0) == 0 && std::filesystem::exists(folder_)) ::usleep(10'000);
       return 0;

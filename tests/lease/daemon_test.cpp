@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon among real processes of real users: who may, who holds, and that everything goes back.
+// The daemon among real processes of real users: permissions, contention, and that every change is
+// undone.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

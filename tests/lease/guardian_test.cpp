@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where no daemon serves: the guardian restores whatever happens to its owner.
+// Without a daemon, the guardian restores the GPU whatever happens to its owner.
 #include <gtest/gtest.h>
 
 #include "lease_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class GuardianTest : public LeaseTest {
  protected:
-  // A client with a guardian of its own that has changed GPU 0.
+  // A client with its own guardian that has changed GPU 0.
   Process changed_client(const std::string& ttl = "30s") {
     Process client = start_client();
     const std::string answer = client.ask("acquire " + uuid(0) + " " + ttl);
@@ -20,7 +20,7 @@ class GuardianTest : public LeaseTest {
     return client;
   }
 
-  // The process that keeps GPU 0, as its lock says.
+  // The process that keeps GPU 0, according to its lock file.
   pid_t guardian() {
     std::ifstream lock(folder_ / "state.d" / (uuid(0) + ".lock"));
     std::string text((std::istreambuf_iterator<char>(lock)), {});
@@ -30,7 +30,7 @@ class GuardianTest : public LeaseTest {
   bool gone(pid_t pid) { return ::kill(pid, 0) != 0 || zombie(pid); }
 
  private:
-  // Orphans end as children of a process that may never wait for them.
+  // An orphan may stay a zombie, because its new parent may never wait for it.
   static bool zombie(pid_t pid) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
     std::string text((std::istreambuf_iterator<char>(status)), {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The controller's way to clocks, with a daemon or a guardian at its other end.
+// The controller's access to clocks, with a daemon or a guardian at the other end.
 #include "control/lease_port.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class LeasePortTest : public LeaseTest {
   bool comes_to(PortState state) {
     return eventually(20, [&] { return port().state() == state; });
   }
-  // Claimed, held, and GPU 0 told.
+  // Claims a lease, waits until it is held, and sets GPU 0.
   void hold(const Setting& setting = kSlow) {
     port().claim(first());
     ASSERT_TRUE(comes_to(PortState::kHeld)) << port().problem()->line();
@@ -175,7 +175,7 @@ TEST_F(LeasePortTest, OfSeveralRequestsThatWaitTheNewestCounts) {
   const GpuUuid gpu = first().front();
 
   port().ask(gpu, kSlower);
-  clock_->sleep_for(milliseconds(100));  // it is under way now
+  clock_->sleep_for(milliseconds(100));  // the request is in progress now
   for (const double mhz : {1500.0, 1350.0, 1305.0}) port().ask(gpu, Setting{.sm_clock = Mhz(mhz)});
   ASSERT_TRUE(eventually(20, [&] { return sm_lock(0) == 1305U; }));
 
@@ -185,7 +185,7 @@ TEST_F(LeasePortTest, OfSeveralRequestsThatWaitTheNewestCounts) {
 TEST_F(LeasePortTest, HalfASettingIsNoneAndItsErrorIsTheAnswer) {
   const Process daemon = start_daemon();
   hold();
-  write(".faults", "nvmlDeviceSetMemoryLockedClocks:4\n");  // no permission
+  write(".faults", "nvmlDeviceSetMemoryLockedClocks:4\n");  // 4 means no permission
 
   port().ask(first().front(), Setting{.sm_clock = Mhz(1200), .memory_clock = Mhz(5001)});
   const auto answers = wait_for_answers(1);
