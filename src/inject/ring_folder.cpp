@@ -26,12 +26,12 @@ double seconds_between(const timespec& from, const timespec& to) {
          static_cast<double>(to.tv_nsec - from.tv_nsec) * 1e-9;
 }
 
-// Opens an existing folder and locks it against removal by ring_sweep.h for as long as the
+// Opens an existing folder and locks it against removal by stale_rings.h for as long as the
 // descriptor is open.
 FileDescriptor hold(const std::string& path) {
   FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return folder;
-  // On a file system without locks, ring_sweep.h removes nothing either.
+  // On a file system without locks, stale_rings.h removes nothing either.
   const bool taken = ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
   const bool there = ::fstat(folder.get(), &status) == 0 && status.st_nlink > 0;
@@ -73,7 +73,7 @@ std::vector<std::string> RingFolder::parents() {
 
 Result<RingFolder> RingFolder::make() {
   for (const std::string& parent : parents()) {
-    // ring_sweep.h may take the folder between mkdtemp() and hold(); then another one is made.
+    // stale_rings.h may take the folder between mkdtemp() and hold(); then another one is made.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
       if (!::mkdtemp(path.data())) break;  // with mode 0700

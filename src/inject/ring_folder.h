@@ -3,7 +3,7 @@
 // The folder in which the processes of one job put their rings. The controller makes it, passes its
 // path to the job in HYPERMILE_RING_DIR, and polls it: every process that starts to use CUDA,
 // however it was started, puts a ring there. Everybody who uses a folder holds a shared lock on it,
-// which the kernel releases when the process ends; ring_sweep.h removes folders that nobody holds.
+// which the kernel releases when the process ends; stale_rings.h removes folders that nobody holds.
 // One thread uses a RingFolder.
 #pragma once
 

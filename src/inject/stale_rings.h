@@ -14,8 +14,8 @@ namespace hypermile {
 // process has a ring; a job may outlive its hypermile, and another one may attach. Returns how many
 // were removed. Processes of another pid namespace look dead here: they keep their mapped memory,
 // and could not be attached to from here anyway.
-std::size_t sweep_ring_folders();
+std::size_t remove_stale_rings();
 // The same for the folders below `parent`.
-std::size_t sweep_ring_folders(const std::string& parent);
+std::size_t remove_stale_rings(const std::string& parent);
 
 }  // namespace hypermile
