@@ -48,7 +48,7 @@ struct DetectorTrace final : DetectorSink {
 // Feeds launches [from, end) of a stream one by one. The trace counts launches from `from`.
 DetectorTrace trace(const LabelledStream& stream, std::uint64_t from);
 
-struct Trial {
+struct DetectorTrial {
   std::optional<Seconds> lock_after;  // nullopt if it never locked
   double lock_iterations = 0;         // true iterations from the start to the lock
   double ratio_at_lock = 0;           // counted over true iterations at the first lock
@@ -62,9 +62,10 @@ struct Trial {
 };
 // A trial is wrong if a lock is more than 3 % off at its instant, if any re-level happens, or if
 // the count of a locked stretch is off by more than 2 % + 2.
-Trial try_detector(const LabelledStream& stream, std::uint64_t from);
+DetectorTrial try_detector(const LabelledStream& stream, std::uint64_t from);
 
 // Tries from `starts` places: the first launch, and others at random in the first half.
-std::vector<Trial> try_starts(const LabelledStream& stream, std::size_t starts, Random& random);
+std::vector<DetectorTrial> try_starts(const LabelledStream& stream, std::size_t starts,
+                                      Random& random);
 
 }  // namespace hypermile

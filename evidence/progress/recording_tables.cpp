@@ -20,9 +20,9 @@ struct Summary {
   double latest_level = 0;  // outer iterations
 };
 
-Summary summarise(const std::vector<Trial>& trials) {
+Summary summarise(const std::vector<DetectorTrial>& trials) {
   Summary sum;
-  for (const Trial& trial : trials) {
+  for (const DetectorTrial& trial : trials) {
     sum.never += trial.lock_after ? 0 : 1;
     if (trial.lock_after) sum.after.push_back(trial.lock_after->value());
     sum.wrong += trial.wrong ? 1 : 0;

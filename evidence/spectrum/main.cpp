@@ -66,7 +66,7 @@ std::optional<double> our_answer(const NvmlTrace& trace) {
   return period ? std::optional(period->value()) : std::nullopt;
 }
 
-void synthetic_row(const char* name, SyntheticJob job) {
+void synthetic_row(const char* name, SyntheticTraceOptions job) {
   Tally ours;
   Tally theirs;
   for (const double period : kPeriods) {
@@ -86,7 +86,7 @@ void print_synthetic() {
   fmt::print(
       "| job | ours: right | wrong | mean error | GPOEO's: right | wrong | mean error |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   synthetic_row("iterations scatter by 1 %, noise 4 W", job);
   job.jitter = 0;
   synthetic_row("all iterations alike", job);
@@ -147,7 +147,7 @@ void print_short() {
     int ours = 0;
     int theirs = 0;
     for (int seed = 0; seed < 1000; ++seed) {
-      SyntheticJob job;
+      SyntheticTraceOptions job;
       job.period_s = 0.005 * std::exp(std::log(60.0) * seed / 1000);
       job.jitter = seed % 5 * 0.002;
       job.seconds = 26;

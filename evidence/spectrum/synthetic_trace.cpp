@@ -99,7 +99,7 @@ NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
   return trace;
 }
 
-Signal play(const SyntheticJob& job, Random& random) {
+Signal play(const SyntheticTraceOptions& job, Random& random) {
   const std::vector<Phase> phases = draw_phases(random, job.busy);
   Signal signal;
   const auto wanted = static_cast<std::size_t>((job.seconds + 1) / kTick);
@@ -159,7 +159,7 @@ std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random
 
 }  // namespace
 
-SyntheticTrace synthetic_trace(const SyntheticJob& job) {
+SyntheticTrace synthetic_trace(const SyntheticTraceOptions& job) {
   Random random(derive_seed(job.seed, "synthetic trace"));
   const Signal signal = play(job, random);
   SyntheticTrace result;

@@ -11,7 +11,7 @@
 
 namespace hypermile {
 
-struct SyntheticJob {
+struct SyntheticTraceOptions {
   double period_s = 1;
   double jitter = 0.01;      // relative, of single iterations
   double seconds = 60;       // length of the recording
@@ -27,7 +27,7 @@ struct SyntheticTrace {
   NvmlTrace trace;
   double period_s = 0;  // mean period of the drawn iterations
 };
-SyntheticTrace synthetic_trace(const SyntheticJob& job);
+SyntheticTrace synthetic_trace(const SyntheticTraceOptions& job);
 
 enum class NoiseKind { kWhite, kRed, kPink, kRandomWalk, kBursts };
 NvmlTrace noise_trace(NoiseKind kind, double seconds, std::uint64_t seed);

@@ -24,7 +24,7 @@ class Fixtures : public ::testing::TestWithParam<const char*> {};
 TEST_P(Fixtures, LocksRightFromTheStartAndKeepsTheLock) {
   const LabelledStream stream = fixture(GetParam());
 
-  const Trial trial = try_detector(stream, 0);
+  const DetectorTrial trial = try_detector(stream, 0);
 
   ASSERT_TRUE(trial.lock_after.has_value());
   EXPECT_FALSE(trial.wrong);
@@ -58,7 +58,7 @@ TEST(GradientAccumulation, IsToldAsTwoLevels) {
   const LabelledStream stream = fixture("gpt2_ga8_bf16");
 
   const DetectorTrace told = trace(stream, 0);
-  const Trial trial = try_detector(stream, 0);
+  const DetectorTrial trial = try_detector(stream, 0);
 
   ASSERT_EQ(told.levels.size(), 1U);
   ASSERT_EQ(told.levels[0].outer.size(), 1U);

@@ -31,10 +31,10 @@ class Recordings : public ::testing::TestWithParam<std::string> {
 TEST_P(Recordings, LockIsRightInTimeAndKeptFromEveryStart) {
   Random random(1);
 
-  const std::vector<Trial> trials = try_starts(stream_, kStarts, random);
+  const std::vector<DetectorTrial> trials = try_starts(stream_, kStarts, random);
 
   std::vector<double> after;
-  for (const Trial& trial : trials) {
+  for (const DetectorTrial& trial : trials) {
     ASSERT_TRUE(trial.lock_after.has_value());
     EXPECT_FALSE(trial.wrong) << trial.ratio_at_lock << " " << trial.worst_count;
     EXPECT_EQ(trial.relevels, 0U);

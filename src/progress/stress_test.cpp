@@ -95,7 +95,7 @@ TEST(LongIterations, LayersAreNeverTakenForIterations) {
     for (const double start : {0.0, 0.01, 0.04, 0.13, 0.22}) {
       const double launch = start * static_cast<double>(stream.launches.size());
 
-      const Trial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
+      const DetectorTrial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
 
       EXPECT_FALSE(trial.wrong) << shape.layers << " layers from " << start;
       EXPECT_TRUE(trial.lock_after.has_value()) << shape.layers << " layers from " << start;
@@ -109,7 +109,7 @@ TEST(Recurrent, TimeStepsAreNotTakenForIterations) {
     Random random(4);
     const LabelledStream stream = make_recurrent(least, most, 300, random);
 
-    const Trial trial = try_detector(stream, 777);
+    const DetectorTrial trial = try_detector(stream, 777);
 
     ASSERT_TRUE(trial.lock_after.has_value());
     EXPECT_FALSE(trial.wrong);
@@ -124,7 +124,7 @@ TEST(GraphLoops, AreLockedWithFewKernelsOrNone) {
       const LabelledStream stream =
           make_graph_loop(kernels, milliseconds(period_ms), iterations, random);
 
-      const Trial trial = try_detector(stream, 3);
+      const DetectorTrial trial = try_detector(stream, 3);
 
       ASSERT_TRUE(trial.lock_after.has_value()) << kernels << " kernels, " << period_ms << " ms";
       EXPECT_FALSE(trial.wrong);
@@ -148,7 +148,7 @@ TEST(GraphLoops, LoggingBetweenGraphsIsNotTakenForTheIteration) {
     logged.launches.push_back(stream.launches[i]);
   }
 
-  const Trial trial = try_detector(logged, 5);
+  const DetectorTrial trial = try_detector(logged, 5);
 
   ASSERT_TRUE(trial.lock_after.has_value());
   EXPECT_FALSE(trial.wrong) << trial.ratio_at_lock;

@@ -17,7 +17,7 @@ struct Score {
   int runs = 0, right = 0, wrong = 0;
 };
 
-Score score(SyntheticJob job, std::initializer_list<double> periods, int seeds) {
+Score score(SyntheticTraceOptions job, std::initializer_list<double> periods, int seeds) {
   Score result;
   for (const double period : periods) {
     for (int seed = 0; seed < seeds; ++seed) {
@@ -43,7 +43,7 @@ TEST(SpectralDetector, AnswersPeriodsFromAFifthToTenSecondsWithinThreePercent) {
 }
 
 TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.counter = false;
   const Score uncounted = score(job, {0.8, 1.3, 3.7, 7.3}, 12);
 
@@ -52,7 +52,7 @@ TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
 }
 
 TEST(SpectralDetector, RefusesWherePowerAloneRepeats) {
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.counter = false;
   job.busy = true;
   SyntheticTrace made = synthetic_trace(job);
@@ -66,7 +66,7 @@ TEST(SpectralDetector, RefusesWherePowerAloneRepeats) {
 
 TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   for (int seed = 0; seed < 150; ++seed) {
-    SyntheticJob job;
+    SyntheticTraceOptions job;
     job.period_s = 0.005 * std::exp(std::log(60.0) * seed / 150);
     job.jitter = seed % 5 * 0.002;
     job.seconds = 20;
@@ -81,7 +81,7 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
 
 TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
   // A period of 8 ms: about three fit into one sample of power, 12.5 into one step of the counter.
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
   job.jitter = 0;
   job.seconds = 26;
@@ -110,7 +110,7 @@ TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
   // does.
   EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
 
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.period_s = 8.3;
   job.seconds = 30;
   EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period) << "what a job repeats is alike";
@@ -123,7 +123,7 @@ TEST(SpectralDetector, SaysWhyItRefuses) {
   for (int i = 0; i < 300; ++i) flat.power_w.push_back({i * 0.1, 200});
   EXPECT_EQ(detect_period(flat).reason, "power does not vary");
 
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.seconds = 3;
   EXPECT_EQ(detect_period(synthetic_trace(job).trace).reason,
             "2.9 s are too short: give at least 6 s");
