@@ -72,7 +72,7 @@ class FaultyAppendFile final : public AppendFile {
 };
 
 Result<void> FaultyFiles::begin() {
-  if (fate_.step()) return io("this process is dead");
+  if (fate_.operation_fails()) return io("this process is dead");
   const int call = calls_++;
   if (failure_ && call >= failure_->first && call - failure_->first < failure_->times) {
     return io(failure_->why);

@@ -17,15 +17,15 @@ namespace hypermile {
 // Counts what a process does and ends the process at a chosen operation; nothing it does afterwards
 // has an effect. The files and the GPU of one process share a Fate.
 struct Fate {
-  int steps = 0;
+  int operations = 0;
   std::optional<int> dies_at = {};
   // How many bytes of an append at that operation still reach the file.
   std::size_t torn_after = 0;
   std::size_t last_append = 0;  // length of the append in which the process died
 
   // True if the process is dead, from this operation on: the operation has no effect.
-  bool step() { return dead() || steps++ == dies_at; }
-  bool dead() const { return dies_at && steps > *dies_at; }
+  bool operation_fails() { return dead() || operations++ == dies_at; }
+  bool dead() const { return dies_at && operations > *dies_at; }
 };
 
 class FaultyFiles final : public Files {

@@ -51,7 +51,7 @@ struct Throttles {  // read shows these reasons and at most this clock
   EventReasons reasons;
   Mhz at_most;
 };
-struct SticksCounters {  // read repeats its first values
+struct SticksReadings {  // read repeats its first values
   bool energy = true;
   bool power = true;
 };
@@ -59,7 +59,7 @@ struct SticksCounters {  // read repeats its first values
 
 using Fault = std::variant<fault::Fails, fault::Delays, fault::Hangs, fault::LosesDevice,
                            fault::IgnoresRequest, fault::ShowsSmClock, fault::Throttles,
-                           fault::SticksCounters>;
+                           fault::SticksReadings>;
 
 // `fault` affects calls number `first` (from 0) to `first + times - 1` of this kind.
 struct ScriptedFault {
@@ -88,7 +88,7 @@ class FaultyGpu final : public Gpu {
   Faults next(GpuCall call);
   Result<void> strike(const Faults& faults);
   void distort(const Faults& faults, Sample& sample);
-  void stick(const fault::SticksCounters& stuck, Sample& sample);
+  void stick(const fault::SticksReadings& stuck, Sample& sample);
 
   std::unique_ptr<Gpu> inner_;
   Clock& clock_;

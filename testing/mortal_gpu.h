@@ -20,7 +20,7 @@ class MortalGpu final : public Gpu {
   const GpuIdentity& identity() const override { return card_.identity(); }
   const Capabilities& capabilities() const override { return card_.capabilities(); }
   Result<Sample> read(SensorSet wanted) override {
-    if (fate_.step()) return dead();
+    if (fate_.operation_fails()) return dead();
     return card_.read(wanted);
   }
   Result<std::vector<TimedPower>> power_history(Instant after) override {
@@ -36,7 +36,7 @@ class MortalGpu final : public Gpu {
       if (!setting.has(knob)) continue;
       Setting one;
       one.set(knob, *setting.value(knob));
-      if (fate_.step()) {
+      if (fate_.operation_fails()) {
         outcome.push_back({knob, dead()});
         continue;
       }
@@ -46,7 +46,7 @@ class MortalGpu final : public Gpu {
     return outcome;
   }
   Result<void> reset(Knob knob) override {
-    if (fate_.step()) return dead();
+    if (fate_.operation_fails()) return dead();
     return card_.reset(knob);
   }
 

@@ -24,10 +24,10 @@ struct DriverResult {
 };
 
 // A running driver. Its stdin is a pipe; its output is collected at the end.
-class Driver {
+class RunningDriver {
  public:
   // `prepare` runs in the new process before the driver is started.
-  explicit Driver(std::vector<std::string> command, std::function<void()> prepare = {}) {
+  explicit RunningDriver(std::vector<std::string> command, std::function<void()> prepare = {}) {
     int in[2], out[2], err[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
       return;
@@ -53,9 +53,9 @@ class Driver {
     out_ = out[0];
     err_ = err[0];
   }
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
-  ~Driver() {
+  RunningDriver(const RunningDriver&) = delete;
+  RunningDriver& operator=(const RunningDriver&) = delete;
+  ~RunningDriver() {
     if (!waited_) finish();
   }
 
@@ -98,7 +98,7 @@ class Driver {
 
 inline DriverResult run_driver(std::vector<std::string> command, const std::string& input = "",
                                std::function<void()> prepare = {}) {
-  Driver driver(std::move(command), std::move(prepare));
+  RunningDriver driver(std::move(command), std::move(prepare));
   driver.type(input);
   return driver.finish();
 }

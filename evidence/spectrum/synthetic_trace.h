@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Made-up NVML recordings with a known answer, for the test of the spectral detector and for
-// docs/evidence/spectrum.md: training iterations of a few phases, seen through sensors like an
-// H200's, and noise in which nothing repeats.
+// docs/evidence/spectrum.md: training iterations of a few power plateaus, seen through sensors like
+// an H200's, and noise in which nothing repeats.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SyntheticTraceOptions {
   double noise_w = 4;        // of each power reading
   double poll_s = 0.1;       // between two rows
   double average_s = 0.025;  // averaging time of a power reading: 0.025 on Hopper, 1 on Ampere
-  int inner = 1;             // repetitions of all phases but the last within an iteration
+  int inner = 1;             // repetitions of all plateaus but the last within an iteration
   bool busy = false;         // utilisation stays at 100 %, because the GPU never waits
   bool counter = true;
   std::uint64_t seed = 1;

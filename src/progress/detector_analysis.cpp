@@ -89,7 +89,7 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
 bool LaunchDetector::Core::replay_tentative(std::uint64_t from) {
   tracker_.start(reference_);
   for (std::uint64_t i = std::max(from, ring_.begin()); i < ring_.end(); ++i) {
-    if (tracker_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Step::kBroken) {
+    if (tracker_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Outcome::kBroken) {
       tracker_.start(reference_);
     }
   }

@@ -44,7 +44,7 @@ class LaunchDetector::Core {
   Instant in_order(Instant time);
   void search_from(std::uint64_t launch);
 
-  void watch_library();
+  void search_library();
   void follow_tentative(KernelNumber previous, KernelNumber kernel);
   void follow_locked(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 

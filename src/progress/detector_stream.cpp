@@ -37,7 +37,7 @@ void LaunchDetector::Core::search_from(std::uint64_t launch) {
   agreeing_ = 0;
   lock_pending_ = false;
   match_pending_.reset();
-  library_.watch_from(launch);
+  library_.search_from(launch);
 }
 
 void LaunchDetector::Core::add(const Launch& launch) {
@@ -49,10 +49,10 @@ void LaunchDetector::Core::add(const Launch& launch) {
   idle_told_ = false;
   switch (state_) {
     case DetectorState::kSearch:
-      watch_library();
+      search_library();
       break;
     case DetectorState::kTentative:
-      watch_library();
+      search_library();
       follow_tentative(previous, kernel);
       break;
     case DetectorState::kLocked:
@@ -71,19 +71,19 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   analysed_ = 0;
 }
 
-void LaunchDetector::Core::watch_library() {
+void LaunchDetector::Core::search_library() {
   if (match_pending_ || library_.phases().empty()) return;
-  match_pending_ = library_.watch(ring_);
+  match_pending_ = library_.search(ring_);
 }
 
 void LaunchDetector::Core::follow_tentative(KernelNumber previous, KernelNumber kernel) {
   switch (tracker_.add(ring_.end() - 1, previous, kernel)) {
-    case Tracker::Step::kNothing:
+    case Tracker::Outcome::kNothing:
       break;
-    case Tracker::Step::kBoundary:
+    case Tracker::Outcome::kBoundary:
       weigh_evidence();
       break;
-    case Tracker::Step::kBroken:
+    case Tracker::Outcome::kBroken:
       state_ = DetectorState::kSearch;
       agreeing_ = 0;
       lock_pending_ = false;
@@ -93,9 +93,9 @@ void LaunchDetector::Core::follow_tentative(KernelNumber previous, KernelNumber 
 
 void LaunchDetector::Core::follow_locked(std::uint64_t launch, KernelNumber previous,
                                          KernelNumber kernel) {
-  const Tracker::Step step = tracker_.add(launch, previous, kernel);
-  if (step == Tracker::Step::kNothing) return;
-  if (step == Tracker::Step::kBoundary) return tell_boundary(launch);
+  const Tracker::Outcome outcome = tracker_.add(launch, previous, kernel);
+  if (outcome == Tracker::Outcome::kNothing) return;
+  if (outcome == Tracker::Outcome::kBoundary) return tell_boundary(launch);
   leave();
 }
 

@@ -154,7 +154,7 @@ Result<std::vector<Point>> make_points(std::span<const Boundary> boundaries, boo
 // runs far ahead. Refuses if there are too few of those.
 Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules& rules) {
   const double share = ahead(points);
-  if (share < rules.in_step) return points;
+  if (share < rules.keeps_pace) return points;
   const bool far = share >= rules.far_ahead;
   if (far) points = after_waits(points);
   if (points.size() < kLeastWaits) {

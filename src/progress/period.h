@@ -30,7 +30,7 @@ struct Period {
 struct PeriodRules {
   std::size_t least_boundaries = 4;
   // Shares of the iterations that were launched at twice the usual speed or faster.
-  double in_step = 0.1;     // below this share, every boundary is trusted
+  double keeps_pace = 0.1;  // below this share, every boundary is trusted
   double far_ahead = 0.25;  // from this share on, only boundaries after waits are trusted
   // Limits on host times, used when the host does not keep pace.
   double halves_differ = 0.005;   // relative difference between the slopes of the window's halves

@@ -45,15 +45,15 @@ class PhaseLibrary {
   const Phase* find(std::uint32_t number) const;
 
   // Starts to look for the phases at this launch.
-  void watch_from(std::uint64_t launch);
+  void search_from(std::uint64_t launch);
   // Looks at a few more launches of the ring, so that it catches up with the newest in O(1) per
   // launch. Each match is reported once.
-  std::optional<Match> watch(const LaunchRing& ring);
+  std::optional<Match> search(const LaunchRing& ring);
 
   std::size_t memory_bytes() const;
 
  private:
-  struct Watch {
+  struct Search {
     std::vector<std::uint16_t> counts;  // by kernel, for the open segment
     std::vector<KernelNumber> touched;
     bool open = false;
@@ -63,12 +63,12 @@ class PhaseLibrary {
     double length = 0;
   };
 
-  bool look(Watch& watch, const Phase& phase, const LaunchRing& ring, std::uint64_t launch);
-  bool matches(const Watch& watch, const Phase& phase, std::uint64_t segment_length) const;
-  static void clear(Watch& watch);
+  bool look(Search& search, const Phase& phase, const LaunchRing& ring, std::uint64_t launch);
+  bool matches(const Search& search, const Phase& phase, std::uint64_t segment_length) const;
+  static void clear(Search& search);
 
   std::vector<Phase> phases_;
-  std::vector<Watch> watches_;  // one for each phase
+  std::vector<Search> searches_;  // one for each phase
   std::uint64_t next_launch_ = 0;
   std::uint64_t uses_ = 0;
   std::uint32_t next_number_ = 0;

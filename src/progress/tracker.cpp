@@ -71,18 +71,18 @@ void Tracker::resume(std::uint64_t launch) {
   last_fired_.fill(0);
 }
 
-Tracker::Step Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
-  Step step = Step::kNothing;
+Tracker::Outcome Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
+  Outcome outcome = Outcome::kNothing;
   if (is_anchor(previous, number) && !stray_anchor()) {
     close_segment(launch);
-    if (bad_ > most_bad_) return Step::kBroken;
-    step = Step::kBoundary;
+    if (bad_ > most_bad_) return Outcome::kBroken;
+    outcome = Outcome::kBoundary;
   }
-  if (!open_) return ++segment_length_ > give_up_ ? Step::kBroken : Step::kNothing;
+  if (!open_) return ++segment_length_ > give_up_ ? Outcome::kBroken : Outcome::kNothing;
   Kernel& kernel = kernels_[number];
-  if (count(kernel, number)) return Step::kBroken;
-  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Step::kBroken;
-  return step;
+  if (count(kernel, number)) return Outcome::kBroken;
+  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Outcome::kBroken;
+  return outcome;
 }
 
 // Counts the launch; true if the pattern is broken by it.

@@ -26,7 +26,7 @@ struct CountEvent {
 
 class Tracker {
  public:
-  enum class Step { kNothing, kBoundary, kBroken };
+  enum class Outcome { kNothing, kBoundary, kBroken };
 
   Tracker();
 
@@ -36,7 +36,7 @@ class Tracker {
   // iteration.
   void resume(std::uint64_t launch);
   // `launch` must count up by one. After kBroken, only start() may follow.
-  Step add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
+  Outcome add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 
   // Iterations that ended at the boundary just reported: 0 at the first, 2 or 3 if anchors were
   // missed.

@@ -29,10 +29,10 @@ class Following : public ::testing::Test {
 
   // Adds a launch; true while the pattern is not broken.
   bool add(KernelNumber kernel) {
-    const auto step = tracker_.add(launch_++, previous_, kernel);
+    const auto outcome = tracker_.add(launch_++, previous_, kernel);
     previous_ = kernel;
-    if (step == Tracker::Step::kBoundary) iterations_ += tracker_.iterations();
-    return step != Tracker::Step::kBroken;
+    if (outcome == Tracker::Outcome::kBoundary) iterations_ += tracker_.iterations();
+    return outcome != Tracker::Outcome::kBroken;
   }
   bool add_iteration(KernelNumber without = 0) {
     for (KernelNumber k = 1; k <= kLength; ++k) {

@@ -40,12 +40,12 @@ std::size_t kind_of(std::uint32_t kernel) {
 }
 
 // The median slope of pairs at least a quarter of the window apart.
-double slope(const std::vector<double>& sums, double step) {
+double slope(const std::vector<double>& sums, double bin_s) {
   std::vector<double> slopes;
   const std::size_t apart = std::max<std::size_t>(1, sums.size() / 4);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (std::size_t j = i + apart; j < sums.size(); ++j) {
-      slopes.push_back((sums[j] - sums[i]) / (static_cast<double>(j - i) * step));
+      slopes.push_back((sums[j] - sums[i]) / (static_cast<double>(j - i) * bin_s));
     }
   }
   const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
@@ -53,7 +53,7 @@ double slope(const std::vector<double>& sums, double step) {
   return *middle;
 }
 
-RateEstimate rate(const std::vector<double>& per_bin, double step) {
+RateEstimate rate(const std::vector<double>& per_bin, double bin_s) {
   std::vector<double> sums(1, 0.0);
   for (const double work : per_bin) sums.push_back(sums.back() + work);
   const std::size_t bins = per_bin.size();
@@ -62,13 +62,13 @@ RateEstimate rate(const std::vector<double>& per_bin, double step) {
   for (std::size_t part = 0; part < kParts; ++part) {
     const std::size_t from = part * bins / kParts;
     const std::size_t to = (part + 1) * bins / kParts;
-    const double here = (sums[to] - sums[from]) / (static_cast<double>(to - from) * step);
+    const double here = (sums[to] - sums[from]) / (static_cast<double>(to - from) * bin_s);
     sum += here;
     squares += here * here;
   }
   const double mean = sum / kParts;
   const double variance = std::max(0.0, squares / kParts - mean * mean) / (kParts - 1);
-  return {slope(sums, step), kFewParts * std::sqrt(variance)};
+  return {slope(sums, bin_s), kFewParts * std::sqrt(variance)};
 }
 
 using Kinds = std::array<double, kKinds>;
@@ -96,7 +96,7 @@ Error refuse(std::string why, std::string remedy) {
 class WorkRate::Bins {
  public:
   explicit Bins(Seconds window)
-      : step_(std::max<std::int64_t>(
+      : bin_ns_(std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::clamp(window.value(), 0.1, 3600.0) * 1e9 / kBins))) {
     // One more bin, because the bin that is being filled does not count.
     bins_.resize(kBins + 1);
@@ -111,7 +111,7 @@ class WorkRate::Bins {
   void add(const Launch& launch) {
     // Nearly every launch falls into the same bin as the one before and needs no division.
     const std::int64_t ns = launch.time.nanoseconds();
-    if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= step_) turn_to(ns);
+    if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= bin_ns_) turn_to(ns);
     if (newest_ == nullptr) return;
     Bin& bin = *newest_;
     ++bin.launches;
@@ -123,12 +123,12 @@ class WorkRate::Bins {
   Result<WorkRateEstimate> estimate(Instant now) const;
 
  private:
-  std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
+  std::int64_t number_of(Instant time) const { return time.nanoseconds() / bin_ns_; }
   // Makes the bin of this time the newest. newest_ is null if that bin is gone; late launches are
   // dropped.
   void turn_to(std::int64_t ns) {
     newest_ = nullptr;
-    const std::int64_t number = ns / step_;
+    const std::int64_t number = ns / bin_ns_;
     if (ns < 0) return;
     Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
     if (bin.number > number) return;
@@ -138,7 +138,7 @@ class WorkRate::Bins {
     }
     if (first_ < 0) first_ = number + 1;  // the first bin is incomplete
     newest_ = &bin;
-    newest_begin_ = number * step_;
+    newest_begin_ = number * bin_ns_;
   }
   // The bin with this number; nullptr if nothing was launched in it.
   const Bin* find(std::int64_t number) const {
@@ -146,7 +146,7 @@ class WorkRate::Bins {
     return bin.number == number ? &bin : nullptr;
   }
 
-  std::int64_t step_;  // ns
+  std::int64_t bin_ns_;  // length of a bin
   std::vector<Bin> bins_;
   std::int64_t first_ = -1;
   Bin* newest_ = nullptr;          // launches go into this bin
@@ -185,12 +185,12 @@ Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
         fmt::format("the mixture of kernels moved by {:.0f} % within the window", 100 * shift),
         "wait until the job does the same work for a whole window");
   }
-  const double step = static_cast<double>(step_) * 1e-9;
-  WorkRateEstimate estimate{.launches = rate(launches, step),
+  const double bin_s = static_cast<double>(bin_ns_) * 1e-9;
+  WorkRateEstimate estimate{.launches = rate(launches, bin_s),
                             .blocks = std::nullopt,
                             .mixture_shift = shift,
-                            .span = Seconds(static_cast<double>(end - begin) * step)};
-  if (all_blocks) estimate.blocks = rate(blocks, step);
+                            .span = Seconds(static_cast<double>(end - begin) * bin_s)};
+  if (all_blocks) estimate.blocks = rate(blocks, bin_s);
   return estimate;
 }
 

@@ -24,9 +24,9 @@ void JobProgress::attend(const Attention& attention) {
   for (const auto& process : processes_) process->attend(attention);
 }
 
-void JobProgress::step(Instant now) {
+void JobProgress::poll(Instant now) {
   look_for_processes();
-  for (const auto& process : processes_) process->step(now);
+  for (const auto& process : processes_) process->poll(now);
   if (!looked_ || now - *looked_ >= kLookForEnds) {
     looked_ = now;
     look_for_ends(now);

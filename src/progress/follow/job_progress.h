@@ -21,7 +21,7 @@ class JobProgress {
   void attend(const Attention& attention);
 
   // Looks for new processes, reads what all processes wrote, and releases those that have ended.
-  void step(Instant now);
+  void poll(Instant now);
   // Called once, when the run is over.
   void finish(Instant now);
 

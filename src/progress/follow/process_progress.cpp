@@ -61,7 +61,7 @@ RingReader* ProcessProgress::launch_ring() const {
   return nullptr;
 }
 
-void ProcessProgress::step(Instant now) {
+void ProcessProgress::poll(Instant now) {
   if (over_) return;
   for (Source& source : rings_) drain(source, now);
   if (!ticking()) {

@@ -85,7 +85,7 @@ class ProcessProgress final : private DetectorSink {
 
   // Reads the rings and passes on the Boundaries that have waited long enough. A failure is kept in
   // problem() and ends only this process's progress.
-  void step(Instant now);
+  void poll(Instant now);
   // Called when the process or the run has ended: reads the rest, passes everything on, and
   // releases the rings.
   void finish(Instant now);

@@ -67,7 +67,7 @@ void ProcessProgress::decide_watching(Instant now) {
   view.measured = stretch_.measured(attention_.window);
   view.iterations = stretch_.iterations();
   view.launches_per_second = stretch_.launches_per_second();
-  asked_until_ = duty_.step(now, view);
+  asked_until_ = duty_.dark_until(now, view);
   // If the request fails, everything is watched, so a failure needs no other action.
   if (asked_until_) (void)ring->want_dark(asked_until_);
 }

@@ -25,7 +25,7 @@ std::optional<Instant> WatchDuty::look_now_and_then(Instant now, double share) {
   return now + std::clamp(seen / share - seen, kShortest, terms_.longest);
 }
 
-std::optional<Instant> WatchDuty::step(Instant now, const View& view) {
+std::optional<Instant> WatchDuty::dark_until(Instant now, const View& view) {
   if (!watching_) watching_ = now;
   if (!view.certain) {
     certain_since_.reset();

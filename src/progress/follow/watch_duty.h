@@ -55,7 +55,7 @@ class WatchDuty {
   void watching_since(Instant time);
   // Called often while launches are watched. Returns the time until which they need not be watched,
   // or nullopt to go on watching.
-  std::optional<Instant> step(Instant now, const View& view);
+  std::optional<Instant> dark_until(Instant now, const View& view);
 
  private:
   std::optional<Instant> look_now_and_then(Instant now, double share);

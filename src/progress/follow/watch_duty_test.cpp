@@ -25,7 +25,7 @@ class DutyTest : public ::testing::Test {
       const Seconds seen = now_ - watching_;
       view_.measured = seen > Seconds(2.3);
       view_.iterations = seen / milliseconds(5);
-      dark_until_ = duty_.step(now_, view_);
+      dark_until_ = duty_.dark_until(now_, view_);
       if (dark_until_) longest_ = std::max(longest_, *dark_until_ - now_);
       if (dark_until_ && view_.measured) ++windows_;
     }
@@ -98,9 +98,9 @@ TEST_F(DutyTest, AGlanceLastsUntilAnIterationWasSeen) {
   while (dark_until_) live(0.02);
 
   view_.iterations = 0;
-  EXPECT_EQ(duty_.step(now_ + Seconds(0.3), view_), std::nullopt);
+  EXPECT_EQ(duty_.dark_until(now_ + Seconds(0.3), view_), std::nullopt);
   view_.iterations = 1;
-  EXPECT_NE(duty_.step(now_ + Seconds(0.3), view_), std::nullopt);
+  EXPECT_NE(duty_.dark_until(now_ + Seconds(0.3), view_), std::nullopt);
 }
 
 TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
