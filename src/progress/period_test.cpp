@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "base/statistics.h"
 
 namespace hypermile {
 namespace {
@@ -123,8 +124,8 @@ TEST(Period, StandardErrorCoversTheTruthOnGpuTimes) {
 
     ASSERT_TRUE(period.ok());
     const double off = std::abs(period->per_iteration.value() - 0.02);
-    // Eight parts: Student's t with seven degrees of freedom.
-    if (off < 2.365 * period->standard_error.value()) ++covered;
+    // The error comes from eight parts of the window, so it has seven degrees of freedom.
+    if (off < student_half_width95(7) * period->standard_error.value()) ++covered;
   }
   EXPECT_GE(covered, 0.90 * kTimes);
 }

@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
@@ -23,9 +25,6 @@ constexpr std::size_t kKinds = 256;
 constexpr double kShift = 0.05;      // share of launches that may always differ
 constexpr double kShiftByNoise = 2;  // times the difference between alternate bins
 constexpr double kLeastLaunches = 64;
-// 97.5 % point of Student's t with seven degrees of freedom over that of the normal law: eight
-// parts know their own spread poorly, and the error must hold all the same.
-constexpr double kFewParts = 2.365 / 1.960;
 
 struct Bin {
   std::int64_t number = -1;  // bins since the clock's origin
@@ -68,7 +67,10 @@ RateEstimate rate(const std::vector<double>& per_bin, double bin_s) {
   }
   const double mean = sum / kParts;
   const double variance = std::max(0.0, squares / kParts - mean * mean) / (kParts - 1);
-  return {slope(sums, bin_s), kFewParts * std::sqrt(variance)};
+  // Eight parts estimate their own spread poorly. Widened like this, ±1.96 standard errors still
+  // cover 95 %.
+  static const double few_parts = student_half_width95(kParts - 1) / normal_half_width95();
+  return {slope(sums, bin_s), few_parts * std::sqrt(variance)};
 }
 
 using Kinds = std::array<double, kKinds>;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "base/statistics.h"
 
 namespace hypermile {
 namespace {
@@ -39,7 +40,7 @@ TEST(WorkRate, IsTheSlopeWithAnErrorThatHolds) {
     ASSERT_TRUE(estimate.ok()) << estimate.error().line();
     EXPECT_NEAR(estimate->launches.per_second, 2000, 200);
     const double off = std::abs(estimate->launches.per_second - 2000);
-    if (off < 1.96 * estimate->launches.standard_error) ++covered;
+    if (off < normal_half_width95() * estimate->launches.standard_error) ++covered;
   }
   EXPECT_GE(covered, 0.90 * kTimes);
 }
