@@ -47,7 +47,7 @@ TEST_F(RealFilesTest, AppendsSyncsRenamesAndReads) {
   EXPECT_EQ(files_->read(path("b"), 4).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(RealFilesTest, MakesFilesForTheirOwnerAlone) {
+TEST_F(RealFilesTest, MakesFilesThatOnlyTheirOwnerCanRead) {
   ASSERT_TRUE(files_->create(path("a")).ok());
 
   struct stat facts = {};
@@ -55,7 +55,7 @@ TEST_F(RealFilesTest, MakesFilesForTheirOwnerAlone) {
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);
 }
 
-TEST_F(RealFilesTest, FollowsNoLinkAndTakesNothingThatIsNoPlainFile) {
+TEST_F(RealFilesTest, RefusesLinksAndSpecialFiles) {
   write("target", "precious");
   ASSERT_EQ(::symlink(path("target").c_str(), path("link").c_str()), 0);
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
@@ -75,7 +75,7 @@ TEST_F(RealFilesTest, GivesAFileASecondNameOnce) {
   EXPECT_EQ(files_->link(path("none"), path("c")).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(RealFilesTest, ALockTellsWhoHoldsItAndEndsWithItsHolder) {
+TEST_F(RealFilesTest, ALockNamesItsHolderAndEndsWithIt) {
   auto held = files_->lock(path("lock"), "hypermiled (pid 12)");
   ASSERT_TRUE(held.ok());
 
@@ -104,14 +104,14 @@ TEST_F(MachineEpochTest, ReadsBootAndDriver) {
   EXPECT_EQ(read_machine_epoch(folder_), (MachineEpoch{"b0", "580.1@0xffffffffc0de0000"}));
 }
 
-TEST_F(MachineEpochTest, DoesNotKnowTheDriverWhoseAddressItMayNotSee) {
+TEST_F(MachineEpochTest, LeavesTheDriverUnknownIfItsAddressIsHidden) {
   write("sys/module/nvidia/version", "580.1\n");
   write("sys/module/nvidia/sections/.text", "0x0000000000000000\n");
 
   EXPECT_EQ(read_machine_epoch(folder_), MachineEpoch{});
 }
 
-TEST_F(MachineEpochTest, IsOverOnlyWhenThatIsCertain) {
+TEST_F(MachineEpochTest, IsOverOnlyIfThatIsCertain) {
   const MachineEpoch now{"b1", "d1"};
 
   EXPECT_FALSE(surely_over(now, now));

@@ -49,7 +49,7 @@ class MappedFile {
   char* at = nullptr;
 };
 
-TEST(ResidentMemory, PagesOfAFileAreGivenBackAndComeAgainWhenTheyAreRead) {
+TEST(ResidentMemory, UnchangedFilePagesAreReleasedAndReadAgainOnDemand) {
   const MappedFile file(PROT_READ);
   const bool as_written = file.holds_everywhere('a');
   const long before = file.resident();
@@ -62,7 +62,7 @@ TEST(ResidentMemory, PagesOfAFileAreGivenBackAndComeAgainWhenTheyAreRead) {
   EXPECT_TRUE(file.holds_everywhere('a'));
 }
 
-TEST(ResidentMemory, PagesThatWereChangedBeforeTheyBecameReadOnlyStay) {
+TEST(ResidentMemory, PagesChangedBeforeTheyBecameReadOnlyStay) {
   const MappedFile relocated(PROT_READ | PROT_WRITE);
   relocated.at[kSize / 2] = 'b';
   ASSERT_EQ(::mprotect(relocated.at, kSize, PROT_READ), 0);
@@ -72,7 +72,7 @@ TEST(ResidentMemory, PagesThatWereChangedBeforeTheyBecameReadOnlyStay) {
   EXPECT_EQ(relocated.at[kSize / 2], 'b');
 }
 
-TEST(ResidentMemory, PagesThatMayBeWrittenToStay) {
+TEST(ResidentMemory, WritablePagesStay) {
   const MappedFile data(PROT_READ | PROT_WRITE);
   data.at[0] = 'b';
 

@@ -130,7 +130,7 @@ TEST_F(DeadlineGpuTest, ARoundThatHangsIsATimeout) {
   EXPECT_EQ(opened_, 1);
 }
 
-TEST_F(DeadlineGpuTest, AnotherCallWaitsForARoundThatIsGivenAllTheSame) {
+TEST_F(DeadlineGpuTest, AnotherCallWaitsForTheRunningRoundAndDoesNotLoseIt) {
   const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
 
   (void)gpu->poll({SensorSet::all(), std::nullopt});
@@ -168,7 +168,7 @@ TEST_F(DeadlineGpuTest, AHungCallThatReturnsMakesTheGpuHealthyAgain) {
   EXPECT_EQ(opened_, 1);
 }
 
-TEST_F(DeadlineGpuTest, IsNotSettledWhileACallThatWasGivenUpMayTakeEffect) {
+TEST_F(DeadlineGpuTest, IsNotSettledWhileATimedOutCallMayTakeEffect) {
   const auto gpu =
       DeadlineGpu::open(opener({{GpuCall::kApply, fault::Hangs{gate_}}}), *clock_,
                         {.deadline = kUsual, .open_deadline = kPatient, .first_pause = Seconds(5)})
@@ -198,7 +198,7 @@ TEST_F(DeadlineGpuTest, GivesUpAfterThreeThreadsWereLeftBehind) {
   EXPECT_FALSE(gpu->healthy());
 }
 
-TEST_F(DeadlineGpuTest, CanGoWhileACallHangsAndLeavesItsGpuOpen) {
+TEST_F(DeadlineGpuTest, CanBeDestroyedWhileACallHangsAndLeavesItsGpuOpen) {
   auto gpu = hanging(kImpatient);
   (void)gpu->read(SensorSet::all());
 
@@ -216,7 +216,7 @@ TEST_F(DeadlineGpuTest, OneHungGpuDoesNotDelayAnother) {
   EXPECT_TRUE(well->read(SensorSet::all()).ok());
 }
 
-TEST_F(DeadlineGpuTest, OpeningThatHangsIsATimeout) {
+TEST_F(DeadlineGpuTest, AHungOpeningIsATimeout) {
   const auto gate = gate_;
   Clock& clock = *clock_;
 
@@ -230,7 +230,7 @@ TEST_F(DeadlineGpuTest, OpeningThatHangsIsATimeout) {
   EXPECT_EQ(gpu.error().code, ErrorCode::kTimeout);
 }
 
-TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
+TEST_F(DeadlineGpuTest, ReturnsTheErrorOfAFailedOpening) {
   const auto gpu = DeadlineGpu::open(
       []() -> Result<std::unique_ptr<Gpu>> {
         return Error{ErrorCode::kNoDriver, "no driver"};
@@ -240,7 +240,7 @@ TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
   EXPECT_EQ(gpu.error().code, ErrorCode::kNoDriver);
 }
 
-TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
+TEST_F(DeadlineGpuTest, RecordsHowLongEachKindOfCallTook) {
   const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
 
   ASSERT_TRUE(gpu->read(Sensor::kClocks).ok());
@@ -255,7 +255,7 @@ TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
   EXPECT_GT(reads.sum_s, 0);
 }
 
-TEST_F(DeadlineGpuTest, CountsACallThatWasGivenUpOnWhenItReturns) {
+TEST_F(DeadlineGpuTest, CountsATimedOutCallWhenItReturns) {
   const auto gpu = hanging(kImpatient);
 
   ASSERT_FALSE(gpu->read(Sensor::kClocks).ok());

@@ -78,7 +78,7 @@ TEST(VisibleDevices, NumbersAreAmbiguousAmongDifferentModels) {
   EXPECT_FALSE(visible_devices("0", std::nullopt, kFour).ambiguity.has_value());
 }
 
-TEST(VisibleDevices, TakesAnyTextWithoutGpus) {
+TEST(VisibleDevices, AcceptsAnyTextWithoutGpus) {
   for (const char* text : {"0", "GPU-", "MIG-", ",", "99999999999999999999", "0x1"}) {
     EXPECT_TRUE(visible_devices(text, std::nullopt, {}).gpus.empty()) << text;
   }

@@ -43,7 +43,7 @@ class DarkStretchesTest : public TrainingTest {
   }
 };
 
-TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
+TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheRequestedTime) {
   start("init loop 1 1 0 await loop 200 3 2000 await loop 20 3 0");
   ReadRing ring = wait_for_launches(0);
   const Instant wish = now() + Seconds(0.8);
@@ -65,7 +65,7 @@ TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
   EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "and every one after";
 }
 
-TEST_F(DarkStretchesTest, AControllerMaySeeAgainBeforeThat) {
+TEST_F(DarkStretchesTest, TheControllerMayEndADarkStretchEarly) {
   start("init loop 1 1 0 await loop 20 3 2000 await loop 1 3 0");
   ReadRing ring = wait_for_launches(0);
   ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
@@ -79,7 +79,7 @@ TEST_F(DarkStretchesTest, AControllerMaySeeAgainBeforeThat) {
   finish();
 }
 
-TEST_F(DarkStretchesTest, WishesMayFollowOneAnother) {
+TEST_F(DarkStretchesTest, SeveralDarkStretchesMayFollowEachOther) {
   start("init loop 1 1 0 await loop 10 3 2000 await loop 10 3 2000 await loop 1 1 0");
   ReadRing ring = wait_for_launches(0);
   for (const std::size_t stretches : {1U, 2U}) {
@@ -93,7 +93,7 @@ TEST_F(DarkStretchesTest, WishesMayFollowOneAnother) {
   EXPECT_EQ(ring.notices(RecordKind::kWatch).size(), 4U);
 }
 
-TEST_F(DarkStretchesTest, CapturesAndProfilersAreHeardOfInTheDark) {
+TEST_F(DarkStretchesTest, CapturesAndProfilersAreNoticedInADarkStretch) {
   start("init loop 1 1 0 await loop 1 1 0 await capture 5 3 profiler-loaded loop 3 1 0 violations");
   ReadRing ring = wait_for_launches(0);
   ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
@@ -109,14 +109,14 @@ TEST_F(DarkStretchesTest, CapturesAndProfilersAreHeardOfInTheDark) {
   EXPECT_EQ(ring.info.status, RingStatus::kHandedOver);
 }
 
-TEST_F(DarkStretchesTest, TheJobMayEndInTheDark) {
+TEST_F(DarkStretchesTest, TheJobMayEndInADarkStretch) {
   const ReadRing ring = dark_for(50, "init loop 1 1 0 await loop 20 1 2000 say done");
 
   EXPECT_EQ(output_, "done\n");
   EXPECT_EQ(ring.info.status, RingStatus::kEnded);
 }
 
-TEST_F(DarkStretchesTest, AWishOfThePastIsNone) {
+TEST_F(DarkStretchesTest, ARequestForAPastTimeIsIgnored) {
   const ReadRing ring = dark_for(-1, "init loop 1 1 0 await loop 20 1 1000");
 
   EXPECT_TRUE(ring.notices(RecordKind::kWatch).empty());

@@ -55,7 +55,7 @@ TEST_F(InjectTest, MergesThreadsAndTellsTheirStreamsApart) {
               each.launch.stream);
 }
 
-TEST_F(InjectTest, LaunchesIntoACaptureAreNotWork) {
+TEST_F(InjectTest, LaunchesIntoACaptureAreNotRecorded) {
   train("init capture 5 3 violations");
 
   const ReadRing ring = only_ring();
@@ -74,7 +74,7 @@ TEST_F(InjectTest, LaunchesIntoACaptureAreNotWork) {
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 
-TEST_F(InjectTest, AHandleUsedAgainGetsItsNewName) {
+TEST_F(InjectTest, AReusedHandleGetsItsNewName) {
   train("init reload");
 
   EXPECT_EQ(only_ring().kernels(), (Names{"before", "after"}));
@@ -92,7 +92,7 @@ TEST_F(InjectTest, NoticesEveryContextAndItsDevice) {
   EXPECT_EQ(devices, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-TEST_F(InjectTest, MoreNamesThanFitShareOne) {
+TEST_F(InjectTest, NamesBeyondTheTableShareOneId) {
   train("init names 8300 names 8300");
 
   const ReadRing ring = only_ring();
@@ -103,7 +103,7 @@ TEST_F(InjectTest, MoreNamesThanFitShareOne) {
   EXPECT_GE(ring.info.names_lost, 8300 - kOtherNames);
 }
 
-TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
+TEST_F(InjectTest, RecordsGpuEventsAtTheRequestedBoundary) {
   start("init kernel-time 0.0002 loop 2 10 0 await loop 300 10 1000 violations");
   ReadRing ring = wait_for_launches(10);
   const std::uint32_t boundary = ring.batch.launches[4].launch.kernel;  // kernel_4
@@ -132,7 +132,7 @@ TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 
-TEST_F(InjectTest, RecordsEventsOnlyAfterTheKernelAskedFor) {
+TEST_F(InjectTest, RecordsEventsOnlyAfterTheRequestedKernel) {
   start("init loop 2 3 0 await loop 200 3 1000");
   ReadRing ring = wait_for_launches(5);
   // kernel_1 never follows kernel_2.
@@ -170,7 +170,7 @@ TEST_F(InjectTest, EveryStartOfTheNvtxRangeIsAStep) {
   EXPECT_EQ(ring.kernels(), Names{"kernel_0"});
 }
 
-TEST_F(InjectTest, RangesOfAnotherNameAreNoSteps) {
+TEST_F(InjectTest, RangesWithAnotherNameAreIgnored) {
   set("HYPERMILE_NVTX_STEP", "train_step");
 
   train("nvtx validation");

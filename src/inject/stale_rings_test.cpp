@@ -56,7 +56,7 @@ class StaleRings : public ::testing::Test {
   std::string parent_ = "/tmp/hypermile-stale-rings-XXXXXX";
 };
 
-TEST_F(StaleRings, RemovesWhatAKilledRunAndItsJobLeft) {
+TEST_F(StaleRings, RemovesTheFolderOfAKilledRunAndItsJob) {
   in_a_killed_process([this] {
     leave_folder();
     ::setenv(kRingDirVariable, only_entry().c_str(), 1);
@@ -103,7 +103,7 @@ TEST_F(StaleRings, LeavesTheFolderThatSomebodyHasAttachedTo) {
   EXPECT_EQ(remove_stale_rings(parent_), 1U);
 }
 
-TEST_F(StaleRings, LeavesWhatIsNoFolderOfRings) {
+TEST_F(StaleRings, LeavesOtherFoldersAlone) {
   fs::create_directory(parent_ + "/hypermile-rings-a");
   fs::create_directory(parent_ + "/hypermile-rings-abc_ef");
   fs::create_directory(parent_ + "/somebody-elses");
@@ -130,7 +130,7 @@ TEST_F(StaleRings, FollowsNoLink) {
   EXPECT_TRUE(fs::is_symlink(parent_ + "/hypermile-rings-link00"));
 }
 
-TEST_F(StaleRings, AnotherUsersFolderIsNotOurs) {
+TEST_F(StaleRings, LeavesAnotherUsersFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a folder of another user";
   in_a_killed_process([] { (void)new RingFolder(RingFolder::make_for(65534, 65534).value()); });
   ASSERT_EQ(entries(), 1U);

@@ -19,7 +19,7 @@ class WindowWithoutDriver : public ::testing::Test {
   static void SetUpTestSuite() { ::setenv("HYPERMILE_NVML", "/nowhere/libnvidia-ml.so.1", 1); }
 };
 
-TEST_F(WindowWithoutDriver, TellsTimeAndTicksAndWhyThereAreNoJoules) {
+TEST_F(WindowWithoutDriver, ReportsTimeAndTicksAndWhyThereAreNoJoules) {
   hypermile_window* outer = hypermile_window_begin(nullptr);
   hypermile_tick();
   hypermile_window* inner = hypermile_window_begin("0,1");
@@ -38,7 +38,7 @@ TEST_F(WindowWithoutDriver, TellsTimeAndTicksAndWhyThereAreNoJoules) {
                "NVIDIA's management library is not here: install the NVIDIA driver");
 }
 
-TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallerKnowsOf) {
+TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallersSize) {
   unsigned char memory[sizeof(hypermile_measured)];
   std::memset(memory, 0xAB, sizeof memory);
 
@@ -50,7 +50,7 @@ TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallerKnowsOf) {
   EXPECT_NE(memory[0] + memory[1] + memory[2], 3 * 0xAB);
 }
 
-TEST_F(WindowWithoutDriver, BearsNullPointers) {
+TEST_F(WindowWithoutDriver, AcceptsNullPointers) {
   hypermile_measured measured;
 
   EXPECT_EQ(hypermile_window_end(nullptr, &measured, sizeof measured), 0);
@@ -59,7 +59,7 @@ TEST_F(WindowWithoutDriver, BearsNullPointers) {
   EXPECT_EQ(hypermile_window_end(hypermile_window_begin(nullptr), nullptr, 0), 0);
 }
 
-TEST_F(WindowWithoutDriver, AForkInsideItIsTold) {
+TEST_F(WindowWithoutDriver, ReportsAForkInsideTheWindow) {
   hypermile_window* window = hypermile_window_begin(nullptr);
 
   const pid_t child = ::fork();

@@ -87,7 +87,7 @@ TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   EXPECT_TRUE(!finding || finding->gap < 120) << finding->gap;
 }
 
-TEST_F(Analysed, IsNotTakenInByAKernelThatComesThousandsOfTimesInARow) {
+TEST_F(Analysed, IgnoresAKernelThatComesThousandsOfTimesInARow) {
   // A recurrent network launches one kernel per time step; the stretch ends in the middle of them.
   for (int i = 0; i < 7; ++i) {
     for (KernelNumber k = 1; k < 60; ++k) launch(k);
@@ -131,7 +131,7 @@ TEST_F(Analysed, IgnoresAPhaseThatEndedInside) {
   EXPECT_FALSE(run().has_value());
 }
 
-TEST_F(Analysed, FindsNothingInNothing) {
+TEST_F(Analysed, FindsNothingWithoutRepetition) {
   EXPECT_FALSE(run().has_value());
   for (int i = 0; i < 200; ++i) launch(static_cast<KernelNumber>(i));
   EXPECT_FALSE(run().has_value());

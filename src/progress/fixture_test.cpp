@@ -21,7 +21,7 @@ LabelledStream fixture(const std::string& name) {
 
 class Fixtures : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Fixtures, LocksRightFromTheStartAndKeepsTheLock) {
+TEST_P(Fixtures, LocksCorrectlyFromTheStartAndKeepsTheLock) {
   const LabelledStream stream = fixture(GetParam());
 
   const DetectorTrial trial = try_detector(stream, 0);
@@ -35,7 +35,7 @@ TEST_P(Fixtures, LocksRightFromTheStartAndKeepsTheLock) {
   EXPECT_LE(trial.lock_after->value(), std::max(0.65, 10 * period));
 }
 
-TEST_P(Fixtures, GivesEachIterationOnceAndInOrder) {
+TEST_P(Fixtures, ReportsEachIterationOnceAndInOrder) {
   const LabelledStream stream = fixture(GetParam());
 
   const DetectorTrace told = trace(stream, 0);
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(H200, Fixtures,
                                            "resnet50_bf16_b256", "gpt2_ga8_bf16"),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST(GradientAccumulation, IsToldAsTwoLevels) {
+TEST(GradientAccumulation, IsReportedAsTwoLevels) {
   const LabelledStream stream = fixture("gpt2_ga8_bf16");
 
   const DetectorTrace told = trace(stream, 0);

@@ -53,7 +53,7 @@ TEST(LaunchDetector, PassesThroughItsStates) {
   EXPECT_EQ(detector.launches(), i);
 }
 
-TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
+TEST(LaunchDetector, ReportsBoundariesWhereItsAnchorIsLaunched) {
   const LabelledStream stream = small_network(100);
 
   const DetectorTrace told = trace(stream, 0);
@@ -70,7 +70,7 @@ TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
   }
 }
 
-TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
+TEST(LaunchDetector, GivesTheSameAnswerHoweverRarelyItAnalyses) {
   const LabelledStream stream = small_network(200);
   for (const std::size_t batch : {1U, 37U, 500U}) {
     DetectorTrace told;
@@ -87,7 +87,7 @@ TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
   }
 }
 
-TEST(LaunchDetector, TellsOfAPauseOnceAndKeepsThePattern) {
+TEST(LaunchDetector, ReportsAPauseOnceAndKeepsThePattern) {
   DetectorTrace told;
   LaunchDetector detector(told);
   const LabelledStream stream = small_network(100);
@@ -123,7 +123,7 @@ TEST(LaunchDetector, ResumesAfterAPauseWithoutABreak) {
   EXPECT_NEAR(static_cast<double>(told.boundaries.size() - before), 100, 1);
 }
 
-TEST(LaunchDetector, IsNotTakenInByTheBuildingOfAModel) {
+TEST(LaunchDetector, DoesNotLockWhileAModelIsBuilt) {
   DetectorTrace told;
   LaunchDetector detector(told);
   Launch launch;

@@ -80,7 +80,7 @@ TEST_F(MissedLaunches, LeaveOuterLevelsKnown) {
   EXPECT_EQ(detector_.pattern()->outer[0].inner, 8U);
 }
 
-TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByItsNews) {
+TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByAReportOfIt) {
   const PhasedStream phased = with_evaluation(network(1200, 12), 300, 300, 0.34);
   const LabelledStream& stream = phased.stream;
   watch(stream, 0, phased.switches.at(0) - 400);
@@ -96,7 +96,7 @@ TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByItsNews) {
   EXPECT_LE(after, milliseconds(100));
 }
 
-TEST_F(MissedLaunches, BeginASearchAnew) {
+TEST_F(MissedLaunches, RestartASearch) {
   const LabelledStream stream = network(100);
   watch(stream, 0, 100);
   ASSERT_EQ(detector_.state() == DetectorState::kLocked, false);
@@ -107,7 +107,7 @@ TEST_F(MissedLaunches, BeginASearchAnew) {
   EXPECT_NEAR(told_.locks[0].pattern.launches_per_iteration, stream.launches_per_iteration(), 1);
 }
 
-TEST_F(MissedLaunches, AreNoPauseOfTheJob) {
+TEST_F(MissedLaunches, AreNotReportedAsAPause) {
   const LabelledStream stream = network(100);
   watch(stream, 0, stream.launches.size());
   const Instant end = stream.launches.back().time;

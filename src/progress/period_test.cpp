@@ -56,7 +56,7 @@ TEST(Period, CountsIterationsWhoseAnchorsWereMissed) {
   EXPECT_NEAR(estimate_period(boundaries)->per_iteration.value(), 0.05, 1e-9);
 }
 
-TEST(Period, UsesGpuTimeWhereEveryBoundaryHasIt) {
+TEST(Period, UsesGpuTimeIfEveryBoundaryHasIt) {
   std::vector<Boundary> boundaries;
   for (int i = 0; i < 10; ++i) {
     boundaries.push_back(at(0.001 * i));  // a host far ahead of the GPU
@@ -70,7 +70,7 @@ TEST(Period, UsesGpuTimeWhereEveryBoundaryHasIt) {
   EXPECT_NEAR(period->per_iteration.value(), 0.2, 1e-9);
 }
 
-TEST(Period, RefusesFewBoundariesMixedPatternsAndTimeThatStands) {
+TEST(Period, RefusesFewBoundariesMixedPatternsAndTimeThatDoesNotAdvance) {
   std::vector<Boundary> few = {at(0), at(1), at(2)};
   std::vector<Boundary> mixed = {at(0), at(1), at(2), at(3), at(4)};
   mixed[2].pattern.phase = 1;

@@ -64,7 +64,7 @@ TEST_F(Following, MissedAnchorCountsTwoIterations) {
   EXPECT_EQ(iterations_, 10U);
 }
 
-TEST_F(Following, StrayAnchorIsPassedOver) {
+TEST_F(Following, StrayAnchorIsIgnored) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
   for (KernelNumber k = 1; k <= kLength; ++k) {
     ASSERT_TRUE(add(k));
@@ -77,7 +77,7 @@ TEST_F(Following, StrayAnchorIsPassedOver) {
   EXPECT_EQ(iterations_, 10U);
 }
 
-TEST_F(Following, OtherWorkBreaksWithinTwoIterationsOfIt) {
+TEST_F(Following, OtherWorkBreaksThePatternWithinTwoIterations) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
 
   std::uint64_t more = 0;
@@ -119,7 +119,7 @@ TEST_F(Following, PauseWithoutLaunchesIsNoBreakAndSlowDriftIsLearnt) {
   EXPECT_TRUE(tracker_.events().empty());
 }
 
-TEST_F(Following, TellsUnusualCounts) {
+TEST_F(Following, ReportsUnusualCounts) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
   ASSERT_TRUE(add(300));
   ASSERT_TRUE(add(300));

@@ -27,7 +27,7 @@ double poisson(WorkRate& rate, double from, double to, double per_second, std::u
   }
 }
 
-TEST(WorkRate, IsTheSlopeWithAnErrorThatHolds) {
+TEST(WorkRate, IsTheSlopeWithAnErrorThatCoversTheTruth) {
   Random random(1);
   int covered = 0;
   constexpr int kTimes = 300;
@@ -59,7 +59,7 @@ TEST(WorkRate, SeesASlowdown) {
   EXPECT_NEAR(after->launches.per_second / before->launches.per_second, 0.9, 0.03);
 }
 
-TEST(WorkRate, RefusesWhenTheMixtureMoves) {
+TEST(WorkRate, RefusesWhenTheMixtureChanges) {
   Random random(3);
   WorkRate rate;
   poisson(rate, 0, 2, 3000, 10, random);
@@ -83,7 +83,7 @@ TEST(WorkRate, RefusesUntilHalfAWindowIsSeenAndWithoutLaunches) {
   EXPECT_FALSE(rate.estimate(Instant() + Seconds(100)).ok());
 }
 
-TEST(WorkRate, CountsBlocksOnlyWhereEveryLaunchTellsThem) {
+TEST(WorkRate, CountsBlocksOnlyIfEveryLaunchReportsThem) {
   Random random(5);
   WorkRate rate;
   poisson(rate, 0, 4.5, 1000, 10, random);
@@ -99,7 +99,7 @@ TEST(WorkRate, CountsBlocksOnlyWhereEveryLaunchTellsThem) {
   EXPECT_FALSE(without->blocks.has_value());
 }
 
-TEST(WorkRate, TakesAnyTimes) {
+TEST(WorkRate, AcceptsAnyTimes) {
   WorkRate rate;
   for (const std::int64_t ns : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
                                 std::int64_t{0}, std::numeric_limits<std::int64_t>::max()}) {

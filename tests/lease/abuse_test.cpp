@@ -104,7 +104,7 @@ TEST_F(AbuseTest, AFrameThatIsNotCompletedInTimeEndsTheConnection) {
   EXPECT_EQ(last_words(idle, 0.05), "silence") << "who has begun no frame may wait";
 }
 
-TEST_F(AbuseTest, AClientThatTakesNoRepliesCostsNothing) {
+TEST_F(AbuseTest, AClientThatReadsNoRepliesCostsNothing) {
   const Process daemon = start_daemon();
   const Descriptor deaf = raw_connection();
   const std::string frame = status_frame();

@@ -46,7 +46,7 @@ TEST_F(LeaseTest, AUserWithoutARuleIsDeniedAndNothingChanges) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAGpuAndGivesItBack) {
+TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAndRestoresAGpu) {
   REQUIRE_ROOT();
   const Process daemon = start_daemon(kConfig);
   Process alice = start_client(RunAs{kAlice});
@@ -60,7 +60,7 @@ TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAGpuAndGivesItBack) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeaseTest, RootWithoutTheCapabilityIsLikeAnybody) {
+TEST_F(LeaseTest, RootWithoutTheCapabilityIsTreatedLikeAnyUser) {
   REQUIRE_ROOT();
   if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
   const Process daemon = start_daemon("");
@@ -149,7 +149,7 @@ TEST_F(LeaseTest, AnOwnerThatStallsLosesItsLease) {
   EXPECT_NE(late.find("expired"), std::string::npos) << late;
 }
 
-TEST_F(LeaseTest, AGpuThatHangsDelaysNoOthersRestore) {
+TEST_F(LeaseTest, AHungGpuDelaysNoOtherRestore) {
   const Process daemon = start_daemon();
   Process first = start_client();
   Process second = start_client();
@@ -182,7 +182,7 @@ TEST_F(LeaseTest, StoppingTheDaemonRestores) {
   EXPECT_EQ(begin(client.ask("renew")), "error io:");
 }
 
-TEST_F(LeaseTest, ADaemonThatWasKilledIsMadeGoodByTheNext) {
+TEST_F(LeaseTest, TheNextDaemonRestoresWhatAKilledOneLeft) {
   Process daemon = start_daemon();
   Process client = start_client();
   ASSERT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1");
@@ -197,7 +197,7 @@ TEST_F(LeaseTest, ADaemonThatWasKilledIsMadeGoodByTheNext) {
   EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1") << "and it serves";
 }
 
-TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
+TEST_F(LeaseTest, RestoringReturnsToTheBaseline) {
   const Process daemon =
       start_daemon(std::string(kEverybody) + "[[baseline]]\ngpus = ['all']\nsm_clock = 1500\n");
   Process client = start_client();
@@ -210,7 +210,7 @@ TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
   EXPECT_EQ(sm_lock(0), 1500U);
 }
 
-TEST_F(LeaseTest, ADaemonWaitsForADriverThatComesLater) {
+TEST_F(LeaseTest, ADaemonWaitsForADriverThatIsLoadedLater) {
   write(".faults", "nvmlInit_v2:9\n");
   const std::string config = (folder_ / "hypermiled.toml").string();
   std::ofstream(config) << kEverybody;

@@ -66,7 +66,7 @@ TEST_F(GuardianTest, IsNotInItsOwnersSessionOrGroup) {
   EXPECT_NE(::getpgid(pid), ::getpgid(client.pid()));
 }
 
-TEST_F(GuardianTest, IsNotHurtByAHangUp) {
+TEST_F(GuardianTest, SurvivesAHangUp) {
   Process client = changed_client();
 
   ASSERT_EQ(::kill(guardian(), SIGHUP), 0);
@@ -92,7 +92,7 @@ TEST_F(GuardianTest, RestoresWhenItsOwnerStalls) {
   client.signal(SIGCONT);
 }
 
-TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheNextForAnotherGpu) {
+TEST_F(GuardianTest, TheNextGuardianRestoresWhatAKilledOneLeftOnAnotherGpu) {
   Process client = changed_client();
   ::kill(guardian(), SIGKILL);
   client.signal(SIGKILL);
@@ -105,7 +105,7 @@ TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheNextForAnotherGpu) {
   EXPECT_TRUE(eventually(5, [&] { return !changed(0); }));
 }
 
-TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheDaemon) {
+TEST_F(GuardianTest, TheDaemonRestoresWhatAKilledGuardianLeft) {
   Process client = changed_client();
   ::kill(guardian(), SIGKILL);
   client.signal(SIGKILL);

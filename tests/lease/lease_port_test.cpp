@@ -95,7 +95,7 @@ TEST_F(LeasePortTest, UsesAGuardianThatWasPreparedBeforeItsGpusWereKnown) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeasePortTest, APreparedGuardianThatIsNeverAskedEndsWithItsOwner) {
+TEST_F(LeasePortTest, AnUnusedPreparedGuardianEndsWithItsOwner) {
   auto guardian = prepare_guardian(options_.socket, *options_.guardian);
   ASSERT_TRUE(guardian.ok() && *guardian);
 
@@ -114,7 +114,7 @@ TEST_F(LeasePortTest, IsNotPreparedWhereADaemonServes) {
   EXPECT_FALSE(guardian->has_value());
 }
 
-TEST_F(LeasePortTest, SaysThatItIsLostWhenTheDaemonIsRestartedAndCanBeClaimedAgain) {
+TEST_F(LeasePortTest, ReportsALostLeaseWhenTheDaemonRestartsAndCanBeClaimedAgain) {
   {
     Process daemon = start_daemon();
     hold();
@@ -146,7 +146,7 @@ TEST_F(LeasePortTest, ALeaseThatTheAdministratorTookIsLostWithTheReason) {
       << port().problem()->line();
 }
 
-TEST_F(LeasePortTest, IsRefusedWithTheHoldersNameWhereSomebodyElseHoldsTheGpu) {
+TEST_F(LeasePortTest, IsRefusedWithTheNameOfTheCurrentHolder) {
   const Process daemon = start_daemon();
   Process other = start_client();
   ASSERT_TRUE(other.ask("acquire " + uuid(0) + " 30s").starts_with("ok"));
@@ -159,7 +159,7 @@ TEST_F(LeasePortTest, IsRefusedWithTheHoldersNameWhereSomebodyElseHoldsTheGpu) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeasePortTest, ReadOnlyIsRefusedWithoutAskingAnybody) {
+TEST_F(LeasePortTest, ReadOnlyModeIsRefusedWithoutContactingAnybody) {
   options_.read_only = true;
 
   port().claim(first());
@@ -168,7 +168,7 @@ TEST_F(LeasePortTest, ReadOnlyIsRefusedWithoutAskingAnybody) {
   EXPECT_EQ(port().problem()->code, ErrorCode::kReadOnly);
 }
 
-TEST_F(LeasePortTest, OfSeveralRequestsThatWaitTheNewestCounts) {
+TEST_F(LeasePortTest, OnlyTheNewestWaitingRequestIsCarriedOut) {
   const Process daemon = start_daemon();
   hold();
   write(".faults", "nvmlDeviceSetGpuLockedClocks:delay=500ms@1\n");
@@ -182,7 +182,7 @@ TEST_F(LeasePortTest, OfSeveralRequestsThatWaitTheNewestCounts) {
   EXPECT_EQ(wait_for_answers(2).size(), 2U) << "those in between were never answered";
 }
 
-TEST_F(LeasePortTest, HalfASettingIsNoneAndItsErrorIsTheAnswer) {
+TEST_F(LeasePortTest, APartlyAppliedSettingIsUndoneAndReported) {
   const Process daemon = start_daemon();
   hold();
   write(".faults", "nvmlDeviceSetMemoryLockedClocks:4\n");  // 4 means no permission
@@ -195,7 +195,7 @@ TEST_F(LeasePortTest, HalfASettingIsNoneAndItsErrorIsTheAnswer) {
   EXPECT_EQ(port().state(), PortState::kHeld);
 }
 
-TEST_F(LeasePortTest, AGpuThatDoesNotAnswerDoesNotHoldUpWhoAsks) {
+TEST_F(LeasePortTest, AHungGpuDoesNotBlockTheCaller) {
   const Process daemon = start_daemon();
   hold();
   write(".faults", "nvmlDeviceSetGpuLockedClocks:delay=3s@1\n");

@@ -29,7 +29,7 @@ class RealCardTest : public ::testing::Test {
   std::unique_ptr<Gpu> gpu_;
 };
 
-TEST_F(RealCardTest, TellsWhoItIsAndWhatItCanDo) {
+TEST_F(RealCardTest, ReportsItsIdentityAndCapabilities) {
   const GpuIdentity& who = gpu_->identity();
   const Capabilities& can = gpu_->capabilities();
   std::printf("%s %s %s driver %s: %zu SM clocks, %zu memory clocks, GPM %d\n", who.name.c_str(),

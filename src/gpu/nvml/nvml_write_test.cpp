@@ -16,7 +16,7 @@ class NvmlWriteTest : public FakeNvmlTest {
   ScopedEnvironment writable_{"HYPERMILE_READ_ONLY", nullptr};
 };
 
-TEST_F(NvmlWriteTest, AClockIsACeilingAndMemoryIsALock) {
+TEST_F(NvmlWriteTest, SmClockIsACeilingAndMemoryClockIsALock) {
   const std::unique_ptr<Gpu> gpu = open();
 
   const ApplyOutcome outcome =
@@ -106,7 +106,7 @@ TEST_F(NvmlWriteTest, FailsWhenAnotherLimitIsInForceThanTheOneAccepted) {
             "the driver accepted a power limit of 450 W but 600 W is in force");
 }
 
-TEST_F(NvmlWriteTest, BarriersForbidSettingButNeverGivingBack) {
+TEST_F(NvmlWriteTest, BarriersForbidSettingButNotResetting) {
   const std::unique_ptr<Gpu> gpu = open();
   card().mig = 1;  // enabled while the GPU is open
 

@@ -68,7 +68,7 @@ TEST_F(BoundaryQueueTest, DoesNotWaitForEver) {
   EXPECT_EQ(queue_.release(at(6.2), false).size(), 2U);
 }
 
-TEST_F(BoundaryQueueTest, MarksWhereNoWindowMayReachOver) {
+TEST_F(BoundaryQueueTest, MarksBoundariesThatNoWindowMaySpan) {
   boundary(1.0);
   queue_.begin_stretch();
   boundary(1.1);
@@ -102,7 +102,7 @@ TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
   EXPECT_FALSE(ready[3].fresh);
 }
 
-TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
+TEST_F(BoundaryQueueTest, ForgetsAMistakenStretch) {
   boundary(1.0);
   queue_.begin_stretch();
   boundary(1.1);
@@ -113,7 +113,7 @@ TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
   EXPECT_EQ(queue_.release(at(9), true).size(), 1U);
 }
 
-TEST_F(BoundaryQueueTest, PassesOverGpuTimesOfOtherLaunches) {
+TEST_F(BoundaryQueueTest, IgnoresGpuTimesOfOtherLaunches) {
   boundary(1.0);
   queue_.add(GpuTime{101, Seconds(9), 1, 0}, at(1.1));
 

@@ -53,7 +53,7 @@ TEST_F(DutyTest, KeepsTheCostBearable) {
   EXPECT_LE(longest_, Seconds(2.6)) << "glances in between";
 }
 
-TEST_F(DutyTest, WatchesLoopsThatDoNotFeelIt) {
+TEST_F(DutyTest, WatchesLoopsWithFewLaunchesAllTheTime) {
   view_.launches_per_second = 4'000;
 
   live(100);
@@ -68,7 +68,7 @@ TEST_F(DutyTest, WatchesEverythingUntilThePatternHasSettled) {
   EXPECT_GT(dark_, Seconds(1));
 }
 
-TEST_F(DutyTest, LooksNowAndThenWhereNoPatternShowsForAMinute) {
+TEST_F(DutyTest, LooksNowAndThenIfNoPatternShowsForAMinute) {
   view_.certain = false;
 
   live(59);
@@ -103,7 +103,7 @@ TEST_F(DutyTest, AGlanceLastsUntilAnIterationWasSeen) {
   EXPECT_NE(duty_.dark_until(now_ + Seconds(0.3), view_), std::nullopt);
 }
 
-TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
+TEST_F(DutyTest, JobsThatTickNeedNoGlances) {
   view_.ticks = true;
 
   live(150);
@@ -119,7 +119,7 @@ class WatchingNowAndThen : public SessionTest {
   const std::vector<Iteration> eval_ = {iteration_of("eval_", 25, milliseconds(0.6))};
 };
 
-TEST_F(WatchingNowAndThen, LeavesTheFiguresRight) {
+TEST_F(WatchingNowAndThen, KeepsTheFiguresRight) {
   RingJob job(at(0.1));
 
   run_until(60, [&](Instant now) { job.train_until(now, train_); });
@@ -139,7 +139,7 @@ TEST_F(WatchingNowAndThen, LeavesTheFiguresRight) {
   for (const auto& [reason, count] : phase.unusable) EXPECT_LE(count, 3) << reason;
 }
 
-TEST_F(WatchingNowAndThen, EndsWhereSomebodyAttends) {
+TEST_F(WatchingNowAndThen, EndsWhenEverythingIsWanted) {
   RingJob job(at(0.1));
   const auto play = [&](Instant now) { job.train_until(now, train_); };
   run_until(20, play);

@@ -42,7 +42,7 @@ TEST(SpectralDetector, AnswersPeriodsFromAFifthToTenSecondsWithinThreePercent) {
   EXPECT_GE(counted.right, counted.runs * 9 / 10);
 }
 
-TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
+TEST(SpectralDetector, AnswersFromUtilisationWithoutACounter) {
   SyntheticTraceOptions job;
   job.counter = false;
   const Score uncounted = score(job, {0.8, 1.3, 3.7, 7.3}, 12);
@@ -51,7 +51,7 @@ TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
   EXPECT_GE(uncounted.right, uncounted.runs * 9 / 10);
 }
 
-TEST(SpectralDetector, RefusesWherePowerAloneRepeats) {
+TEST(SpectralDetector, RefusesIfOnlyPowerRepeats) {
   SyntheticTraceOptions job;
   job.counter = false;
   job.busy = true;
@@ -79,7 +79,7 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   }
 }
 
-TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
+TEST(SpectralDetector, RefusesWhatAveragingLeavesOfAVeryShortPeriod) {
   // A period of 8 ms: about three fit into one sample of power, 12.5 into one step of the counter.
   SyntheticTraceOptions job;
   job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
@@ -105,7 +105,7 @@ TEST(SpectralDetector, NeverAnswersOnNoise) {
   }
 }
 
-TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
+TEST(SpectralDetector, RefusesARandomWalkThatReturnsThreeTimes) {
   // This walk repeats 3.6 times every 8.3 s with an autocorrelation of 0.77; one in about 10,000
   // does.
   EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
