@@ -14,7 +14,8 @@ TEST(ProcFile, IsReadCompletely) {
   const auto status = read_proc_file(::getpid(), "status");
 
   ASSERT_TRUE(status.has_value());
-  EXPECT_NE(status->find("nonvoluntary_ctxt_switches"), std::string::npos) << "its last line";
+  EXPECT_NE(status->find("nonvoluntary_ctxt_switches"), std::string::npos)
+      << "the last line of the file is missing";
 }
 
 TEST(ProcFile, IsAbsentWhenTheProcessEndsDuringTheRead) {

@@ -62,7 +62,8 @@ TEST_F(RealFilesTest, RefusesLinksAndSpecialFiles) {
 
   EXPECT_FALSE(files_->read(path("link"), 100).ok());
   EXPECT_FALSE(files_->open_append(path("link")).ok());
-  EXPECT_FALSE(files_->read(path("pipe"), 100).ok()) << "and it does not wait for a writer";
+  EXPECT_FALSE(files_->read(path("pipe"), 100).ok())
+      << "a FIFO must be refused without waiting for a writer";
   ASSERT_TRUE(files_->create(path("link")).ok());
   EXPECT_EQ(files_->read(path("target"), 100).value(), "precious");
 }

@@ -113,7 +113,7 @@ TEST_F(DeadlineGpuTest, PollNeverWaitsAndGivesARoundOnceItIsDone) {
   EXPECT_FALSE(meanwhile.done);
   EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980));
   EXPECT_EQ(later.done->history->size(), 1U);
-  EXPECT_FALSE(gpu->poll({}).done) << "told once";
+  EXPECT_FALSE(gpu->poll({}).done) << "a round is returned once";
 }
 
 TEST_F(DeadlineGpuTest, ARoundThatHangsIsATimeout) {
@@ -139,7 +139,7 @@ TEST_F(DeadlineGpuTest, AnotherCallWaitsForTheRunningRoundAndDoesNotLoseIt) {
 
   EXPECT_TRUE(applied);
   ASSERT_TRUE(later.done);
-  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980)) << "as it was when it was read";
+  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980)) << "the value at the time of the read";
   EXPECT_TRUE(later.done->history->empty());
   EXPECT_EQ(gpu->call_times().at("read").counts.size(), kCallBounds.size() + 1);
 }
@@ -183,7 +183,7 @@ TEST_F(DeadlineGpuTest, IsNotSettledWhileATimedOutCallMayTakeEffect) {
   gate_->open();
   while (!gpu->settled()) std::this_thread::yield();
 
-  EXPECT_TRUE(answers_again) << "on another thread";
+  EXPECT_TRUE(answers_again) << "a second thread answers";
   EXPECT_FALSE(settled_early);
 }
 
@@ -194,7 +194,7 @@ TEST_F(DeadlineGpuTest, GivesUpAfterThreeThreadsWereLeftBehind) {
     clock_->advance(Seconds(1000));
   }
 
-  EXPECT_EQ(opened_, 4) << "the first and three more";
+  EXPECT_EQ(opened_, 4) << "once at first, and three more times";
   EXPECT_FALSE(gpu->healthy());
 }
 

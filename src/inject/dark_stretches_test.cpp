@@ -62,7 +62,7 @@ TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheRequestedTime) {
   EXPECT_NEAR(ring.info.dark.value(), (said[1].time - said[0].time).value(), 1e-3);
   // Some launches are seen while the callbacks are being switched.
   EXPECT_LT(launches_between(ring, said[0], said[1]), 600U);
-  EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "and every one after";
+  EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "every later launch is seen";
 }
 
 TEST_F(DarkStretchesTest, TheControllerMayEndADarkStretchEarly) {

@@ -126,11 +126,11 @@ TEST_F(RingFolderTest, AnAttachedFolderIsReadFromNowOnAndNotChanged) {
   ASSERT_TRUE(found.front()->drain(Instant::from_nanoseconds(1'000'000'000), batch).ok());
 
   EXPECT_EQ(batch.launches.size(), kSlotCount);
-  EXPECT_EQ(batch.lost, 0U) << "what was before us was not lost to us";
+  EXPECT_EQ(batch.lost, 0U) << "records from before attaching do not count as lost";
   const std::string file = folder_->path() + "/" + found.front()->file_name();
   attached->forget(found.front());
   EXPECT_TRUE(std::filesystem::exists(file));
-  EXPECT_TRUE(attached->discover().empty()) << "and is not found again";
+  EXPECT_TRUE(attached->discover().empty()) << "a forgotten ring is not found again";
 }
 
 TEST_F(RingFolderTest, TheFirstReaderControlsEventsUntilItIsClosed) {
@@ -145,7 +145,7 @@ TEST_F(RingFolderTest, TheFirstReaderControlsEventsUntilItIsClosed) {
   folder_->forget(reader_);
   ASSERT_TRUE(second->want_events(WantedEvents{23}).ok());
   EXPECT_EQ(writer_->control().kernel, 23U);
-  EXPECT_EQ(writer_->control().revision, 4U) << "never one that was there before";
+  EXPECT_EQ(writer_->control().revision, 4U) << "revisions never repeat";
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(Confirmation, RequiresMoreEvidenceForPoorerPatterns) {
   EXPECT_EQ(judge(poor), Verdict::kBelieved);
 
   poor.gap_cv = 0.45;
-  EXPECT_EQ(judge(poor), Verdict::kNotYet) << "uneven as well";
+  EXPECT_EQ(judge(poor), Verdict::kNotYet) << "it is uneven as well";
 }
 
 // Rounds that are drawn at random from a few kinds reach 0.6 to 0.7; no recorded or simulated job

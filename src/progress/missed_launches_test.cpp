@@ -56,7 +56,8 @@ TEST_F(MissedLaunches, AreNotCountedAndDoNotBreakThePattern) {
     const std::uint64_t from = i * per_iteration + random.bits() % per_iteration;
     watch(stream, from, from + 5 * per_iteration + per_iteration / 2);
     ASSERT_GT(told_.boundaries.size(), before);
-    EXPECT_EQ(told_.boundaries[before].iterations, 0) << "ends none that was seen";
+    EXPECT_EQ(told_.boundaries[before].iterations, 0)
+        << "the first boundary after a gap ends no iteration";
     EXPECT_GE(counted(before), 4);
     EXPECT_LE(counted(before), 5);
     expected += counted(before);

@@ -51,7 +51,7 @@ TEST_P(Stress, LocksAtTheRightLevel) {
       << result.first_trouble;
   EXPECT_LE(static_cast<double>(result.wrong), 0.05 * static_cast<double>(result.runs))
       << result.first_trouble;
-  EXPECT_LE(result.breaks, result.runs) << "more than one false break a run";
+  EXPECT_LE(result.breaks, result.runs) << "more than one false break per run";
 }
 
 INSTANTIATE_TEST_SUITE_P(Edits, Stress, ::testing::ValuesIn(stress_rows()),

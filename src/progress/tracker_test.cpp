@@ -84,7 +84,7 @@ TEST_F(Following, OtherWorkBreaksThePatternWithinTwoIterations) {
   while (more < 1000 && add(static_cast<KernelNumber>(100 + more % 7))) ++more;
 
   EXPECT_LE(more, 2U * kLength + 64);
-  EXPECT_EQ(tracker_.first_bad(), 4U * kLength) << "the open iteration is where it began";
+  EXPECT_EQ(tracker_.first_bad(), 4U * kLength) << "the break began with the open iteration";
 }
 
 TEST_F(Following, ShorterLoopOfTheSameKernelsBreaksByOrder) {

@@ -101,7 +101,7 @@ TEST_F(AbuseTest, AFrameThatIsNotCompletedInTimeEndsTheConnection) {
   EXPECT_EQ(last_words(slow, 3), "");
   EXPECT_LT((clock_->now() - start).value(), 3.0);
 
-  EXPECT_EQ(last_words(idle, 0.05), "silence") << "who has begun no frame may wait";
+  EXPECT_EQ(last_words(idle, 0.05), "silence") << "a client that has begun no frame may wait";
 }
 
 TEST_F(AbuseTest, AClientThatReadsNoRepliesCostsNothing) {
@@ -127,8 +127,8 @@ TEST_F(AbuseTest, AClientThatReadsNoRepliesCostsNothing) {
     accepted += static_cast<std::size_t>(sent);
   }
 
-  EXPECT_LT(accepted, 4U << 20U) << "it would take any number of requests";
-  EXPECT_TRUE(serving()) << "and answers others meanwhile";
+  EXPECT_LT(accepted, 4U << 20U) << "the daemon takes any number of requests";
+  EXPECT_TRUE(serving()) << "the daemon must answer others meanwhile";
 }
 
 TEST_F(AbuseTest, AUserHasABoundedNumberOfConnections) {
@@ -170,7 +170,7 @@ TEST_F(AbuseTest, WithoutDescriptorsClientsAreTurnedAwayAndLeasesStillEnd) {
 
   EXPECT_TRUE(eventually(1, [&] { return !changed(0); }));
   flood.clear();
-  EXPECT_TRUE(eventually(5, [&] { return serving(); })) << "it recovers";
+  EXPECT_TRUE(eventually(5, [&] { return serving(); })) << "the daemon must recover";
 }
 
 TEST_F(AbuseTest, ADescriptorPassedOnDoesNotOutliveItsOwnersLease) {

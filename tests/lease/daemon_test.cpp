@@ -126,7 +126,8 @@ TEST_F(LeaseTest, EightJobsOnEightGpusDoNotSeeEachOther) {
 
   jobs[3].signal(SIGKILL);
 
-  EXPECT_TRUE(eventually(1, [&] { return !changed(3); })) << "within a second";
+  EXPECT_TRUE(eventually(1, [&] { return !changed(3); }))
+      << "the GPU must be restored within a second";
   for (unsigned i = 0; i < 8; ++i) {
     if (i == 3) continue;
     EXPECT_EQ(sm_lock(i), 1005 + 15 * i) << i;
@@ -164,9 +165,11 @@ TEST_F(LeaseTest, AHungGpuDelaysNoOtherRestore) {
   clock_->sleep_for(milliseconds(50));
   second.signal(SIGKILL);
 
-  EXPECT_TRUE(eventually(1, [&] { return !changed(1); })) << "delayed by the GPU that hangs";
+  EXPECT_TRUE(eventually(1, [&] { return !changed(1); }))
+      << "the hung GPU delayed the restore of another";
   EXPECT_TRUE(changed(0)) << "the fault had no effect: nothing was proven";
-  EXPECT_TRUE(eventually(30, [&] { return !changed(0); })) << "tried again until it worked";
+  EXPECT_TRUE(eventually(30, [&] { return !changed(0); }))
+      << "the restore is repeated until it works";
 }
 
 TEST_F(LeaseTest, StoppingTheDaemonRestores) {
@@ -194,7 +197,8 @@ TEST_F(LeaseTest, TheNextDaemonRestoresWhatAKilledOneLeft) {
   const Process next = start_daemon();
 
   EXPECT_TRUE(eventually(1, [&] { return !changed(0); }));
-  EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1") << "and it serves";
+  EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1")
+      << "the new daemon must serve";
 }
 
 TEST_F(LeaseTest, RestoringReturnsToTheBaseline) {
@@ -218,7 +222,7 @@ TEST_F(LeaseTest, ADaemonWaitsForADriverThatIsLoadedLater) {
   ASSERT_TRUE(eventually(20, [&] {
     const auto status = daemon_status();
     return status && status->trouble.find("river") != std::string::npos;
-  })) << "it says that there is no driver";
+  })) << "the daemon must report the missing driver";
   Process client = start_client();
   EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 5s")), "error no_driver:");
 

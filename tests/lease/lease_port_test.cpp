@@ -72,7 +72,8 @@ TEST_F(LeasePortTest, StartsAGuardianWhereNoDaemonServes) {
 
   EXPECT_TRUE(port().guarded());
   port_.reset();
-  EXPECT_TRUE(eventually(5, [&] { return !changed(0); })) << "hanging up gives back as well";
+  EXPECT_TRUE(eventually(5, [&] { return !changed(0); }))
+      << "hanging up must restore the GPU as well";
 }
 
 TEST_F(LeasePortTest, UsesAGuardianThatWasPreparedBeforeItsGpusWereKnown) {
@@ -90,7 +91,7 @@ TEST_F(LeasePortTest, UsesAGuardianThatWasPreparedBeforeItsGpusWereKnown) {
   LeasePort other(others, *clock_);
   other.claim({GpuUuid(uuid(1))});
   EXPECT_TRUE(eventually(20, [&] { return other.state() == PortState::kHeld; }))
-      << "a GPU it was not asked for is free";
+      << "a GPU that was not requested is free";
   EXPECT_TRUE(port().release().ok());
   EXPECT_FALSE(changed(0));
 }
@@ -102,7 +103,7 @@ TEST_F(LeasePortTest, AnUnusedPreparedGuardianEndsWithItsOwner) {
   guardian->reset();
 
   port().claim(first());
-  EXPECT_TRUE(comes_to(PortState::kHeld)) << "and leaves every GPU to others";
+  EXPECT_TRUE(comes_to(PortState::kHeld)) << "every GPU is left to others";
 }
 
 TEST_F(LeasePortTest, IsNotPreparedWhereADaemonServes) {
@@ -179,7 +180,7 @@ TEST_F(LeasePortTest, OnlyTheNewestWaitingRequestIsCarriedOut) {
   for (const double mhz : {1500.0, 1350.0, 1305.0}) port().ask(gpu, Setting{.sm_clock = Mhz(mhz)});
   ASSERT_TRUE(eventually(20, [&] { return sm_lock(0) == 1305U; }));
 
-  EXPECT_EQ(wait_for_answers(2).size(), 2U) << "those in between were never answered";
+  EXPECT_EQ(wait_for_answers(2).size(), 2U) << "the requests in between get no answer";
 }
 
 TEST_F(LeasePortTest, APartlyAppliedSettingIsUndoneAndReported) {

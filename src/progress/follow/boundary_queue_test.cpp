@@ -55,7 +55,8 @@ TEST_F(BoundaryQueueTest, WaitsLongerWhileGpuTimesAreComing) {
   gpu_time(0, 1.2, 1.3);
   boundary(1.1);
 
-  EXPECT_EQ(queue_.release(at(3), false).size(), 1U) << "the second may still get one";
+  EXPECT_EQ(queue_.release(at(3), false).size(), 1U)
+      << "the second boundary may still get a GPU time";
   gpu_time(1, 3.3, 3.4);
   EXPECT_EQ(queue_.release(at(3.4), false).size(), 1U);
 }
@@ -98,7 +99,7 @@ TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
 
   ASSERT_EQ(ready.size(), 4U);
   EXPECT_FALSE(ready[1].fresh);
-  EXPECT_TRUE(ready[2].fresh) << "back-filled ones before it have host times only";
+  EXPECT_TRUE(ready[2].fresh) << "back-filled boundaries before it have host times only";
   EXPECT_FALSE(ready[3].fresh);
 }
 

@@ -48,9 +48,9 @@ TEST_F(DutyTest, KeepsTheCostBearable) {
   // 30,000 launches per second at 0.6 µs cost 1.8 %.
   const double watched = 1 - (dark_ - before) / Seconds(300);
   EXPECT_LE(watched * 0.018, 0.003);
-  EXPECT_GE(watched * 0.018, 0.002) << "and sees as much as that allows";
+  EXPECT_GE(watched * 0.018, 0.002) << "it should see as much as the cost allows";
   EXPECT_GE(windows_, 9);
-  EXPECT_LE(longest_, Seconds(2.6)) << "glances in between";
+  EXPECT_LE(longest_, Seconds(2.6)) << "there are glances in between";
 }
 
 TEST_F(DutyTest, WatchesLoopsWithFewLaunchesAllTheTime) {
@@ -76,7 +76,7 @@ TEST_F(DutyTest, LooksNowAndThenIfNoPatternShowsForAMinute) {
   live(241);
   EXPECT_GT(dark_, Seconds(150));
   EXPECT_LE(longest_, Seconds(50));
-  EXPECT_LT(dark_, Seconds(225)) << "it is looked for still";
+  EXPECT_LT(dark_, Seconds(225)) << "it still searches for a pattern";
 }
 
 TEST_F(DutyTest, WatchesEverythingWhileNothingIsCertain) {
@@ -129,9 +129,11 @@ TEST_F(WatchingNowAndThen, KeepsTheFiguresRight) {
   ASSERT_EQ(summary.processes.at(0).phases.size(), 1U);
   const PhaseReport& phase = summary.processes[0].phases[0];
   const auto iterations = static_cast<double>(job.iterations());
-  EXPECT_LT(watched, 0.4 * 40 * iterations) << "the first ten seconds and a sixth of the others";
+  EXPECT_LT(watched, 0.4 * 40 * iterations)
+      << "it watches the first ten seconds and a sixth of the rest";
   EXPECT_LE(phase.iterations, 1.005 * iterations);
-  EXPECT_GE(phase.iterations, 0.995 * iterations - 4000) << "it may have ended in the dark";
+  EXPECT_GE(phase.iterations, 0.995 * iterations - 4000)
+      << "the job may have ended in a dark stretch";
   EXPECT_GT(phase.estimated, 0.5 * iterations);
   ASSERT_TRUE(phase.time);
   EXPECT_NEAR(phase.time->value, 1e-3, 1e-3 * 1e-3);
@@ -174,7 +176,8 @@ TEST_F(WatchingNowAndThen, NoticesAnotherPhaseAtTheNextGlance) {
   ASSERT_NE(lost, told.end());
   ASSERT_EQ(summary.processes.at(0).phases.size(), 2U);
   EXPECT_GT(summary.processes[0].phases[1].in_force, Seconds(2.5));
-  EXPECT_LE(summary.processes[0].phases[0].in_force, switched - at(0)) << "unseen is nobody's";
+  EXPECT_LE(summary.processes[0].phases[0].in_force, switched - at(0))
+      << "unseen time belongs to no phase";
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ TEST(SpectralDetector, RefusesARandomWalkThatReturnsThreeTimes) {
   SyntheticTraceOptions job;
   job.period_s = 8.3;
   job.seconds = 30;
-  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period) << "what a job repeats is alike";
+  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period)
+      << "a real job's repetitions are similar";
 }
 
 TEST(SpectralDetector, SaysWhyItRefuses) {
