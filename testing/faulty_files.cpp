@@ -114,7 +114,7 @@ Result<void> FaultyFiles::link(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(begin());
   const auto file = disk_.names.find(from);
   if (file == disk_.names.end()) return Error{ErrorCode::kNotFound, from + " is not there"};
-  if (disk_.names.count(to) != 0) return Error{ErrorCode::kBusy, to + " is there already"};
+  if (disk_.names.count(to) != 0) return Error{ErrorCode::kBusy, to + " already exists"};
   disk_.names[to] = file->second;
   return {};
 }

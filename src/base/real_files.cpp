@@ -113,7 +113,7 @@ class RealFiles final : public Files {
 
   Result<void> link(const std::string& from, const std::string& to) override {
     if (::link(from.c_str(), to.c_str()) == 0) return {};
-    if (errno == EEXIST) return Error{ErrorCode::kBusy, to + " is there already"};
+    if (errno == EEXIST) return Error{ErrorCode::kBusy, to + " already exists"};
     return failed("keep", from);
   }
 

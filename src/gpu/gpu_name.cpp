@@ -57,7 +57,7 @@ Error unknown(const GpuName& name, std::span<const GpuIdentity> known) {
     }
   }
   return Error{ErrorCode::kUsage, fmt::format("there is no GPU {}", to_string(name)),
-               names.empty() ? "this machine shows no GPU; replay:FILE#gpu/workload needs none"
+               names.empty() ? "this machine has no GPU; replay:FILE#gpu/workload needs none"
                              : suggestion(to_string(name), names)};
 }
 
@@ -67,7 +67,8 @@ Result<GpuIdentity> resolve_uuid(const GpuUuidPrefix& prefix, std::span<const Gp
     return begins_with(gpu.uuid.text(), prefix.text);
   });
   if (!any) return unknown(prefix, known);
-  return Error{ErrorCode::kUsage, fmt::format("several GPUs begin with {}", prefix.text),
+  return Error{ErrorCode::kUsage,
+               fmt::format("several GPUs have UUIDs that begin with {}", prefix.text),
                "give more of the UUID"};
 }
 

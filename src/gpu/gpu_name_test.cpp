@@ -83,7 +83,7 @@ TEST(ResolveGpu, ListsTheGpusIfNoneMatches) {
 
 TEST(ResolveGpu, RefusesAnAmbiguousPrefix) {
   EXPECT_EQ(resolve("GPU-1111").error().line(),
-            "several GPUs begin with GPU-1111; give more of the UUID");
+            "several GPUs have UUIDs that begin with GPU-1111; give more of the UUID");
 }
 
 TEST(ResolveGpu, DoesNotTakeASimulatedGpuForARealOne) {

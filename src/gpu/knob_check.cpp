@@ -42,13 +42,13 @@ Result<Mhz> supported_clock(std::string_view what, Mhz wanted, std::span<const M
 
 Result<void> check_power_limit(Watts wanted, const std::optional<Range>& range) {
   if (!range) {
-    return Error{ErrorCode::kUnsupported, "this GPU does not tell which power limits it takes",
+    return Error{ErrorCode::kUnsupported, "this GPU does not report which power limits it accepts",
                  "use an SM clock instead"};
   }
   if (wanted >= range->min - kLimitTolerance && wanted <= range->max + kLimitTolerance) return {};
   return Error{
       ErrorCode::kUsage,
-      fmt::format("a power limit of {:g} W is outside what this GPU takes", wanted.value()),
+      fmt::format("a power limit of {:g} W is outside the range of this GPU", wanted.value()),
       fmt::format("use {:g} to {:g} W", range->min.value(), range->max.value())};
 }
 

@@ -18,7 +18,7 @@ constexpr KnobForm kForms[] = {{Knob::kSmClock, "sm", "MHz"},
                                {Knob::kPowerLimit, "limit", "W"}};
 
 Error not_a_setting(std::string_view text) {
-  return Error{ErrorCode::kUsage, fmt::format("expected a Setting, got '{}'", text),
+  return Error{ErrorCode::kUsage, fmt::format("expected a setting, got '{}'", text),
                "write it as sm=1410, sm=1410,mem=1593, limit=250 or default"};
 }
 

@@ -55,12 +55,12 @@ const GpuIdentity* find(Form form, std::string_view entry, std::span<const GpuId
 void read_mig(std::span<const std::string_view> entries, VisibleDevices& visible) {
   for (const std::string_view entry : entries) {
     if (!entry.starts_with("MIG-")) {
-      visible.notes.push_back(fmt::format("CUDA ignores '{}' and what follows it", entry));
+      visible.notes.push_back(fmt::format("CUDA ignores '{}' and all later entries", entry));
       return;
     }
     visible.mig_instances.emplace_back(entry);
   }
-  visible.notes.emplace_back("MIG instances share their GPU's clocks, so it is only observed");
+  visible.notes.emplace_back("MIG instances share their GPU's clocks, so the GPU is only observed");
 }
 
 void read_gpus(Form form, std::span<const std::string_view> entries,
@@ -71,7 +71,7 @@ void read_gpus(Form form, std::span<const std::string_view> entries,
     if (gpu == nullptr) {
       if (entry != "-1") {
         visible.notes.push_back(
-            fmt::format("no GPU is '{}': CUDA ignores it and what follows it", entry));
+            fmt::format("there is no GPU '{}': CUDA ignores it and all later entries", entry));
       }
       return;
     }

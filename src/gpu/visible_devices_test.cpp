@@ -49,7 +49,7 @@ TEST(VisibleDevices, SaysWhatCudaIgnores) {
   EXPECT_TRUE(visible_devices("1,-1", std::nullopt, kFour).notes.empty())
       << "-1 ends the list on purpose";
   EXPECT_EQ(visible_devices("1,9", std::nullopt, kFour).notes,
-            std::vector<std::string>{"no GPU is '9': CUDA ignores it and what follows it"});
+            std::vector<std::string>{"there is no GPU '9': CUDA ignores it and all later entries"});
 }
 
 TEST(VisibleDevices, UuidsMayBeUniquePrefixes) {

@@ -66,7 +66,7 @@ const char* CuptiLibrary::load() {
   // A PyTorch without a libcupti.so has CUPTI linked into itself. We could not give our place to
   // its profiler, because we would not see it subscribe.
   if (!library && loaded("libtorch_cpu.so"))
-    return "this PyTorch has a CUPTI of its own inside; its profiler comes first";
+    return "this PyTorch contains its own CUPTI, which is left to its profiler";
   if (!library) library = load_one();
   if (!library) return "no CUPTI library was found; install cuda-cupti or nvidia-cuda-cupti";
   find(library, "cuptiSubscribe_v2", subscribe_v2);
@@ -74,7 +74,7 @@ const char* CuptiLibrary::load() {
       !find(library, "cuptiUnsubscribe", unsubscribe) ||
       !find(library, "cuptiEnableCallback", enable) ||
       !find(library, "cuptiGetVersion", get_version))
-    return "the CUPTI library lacks functions that are needed";
+    return "the CUPTI library lacks functions that hypermile needs";
   return nullptr;
 }
 

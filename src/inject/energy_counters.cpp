@@ -44,7 +44,7 @@ void load() {
   const char* path = ::getenv("HYPERMILE_NVML");
   void* library = ::dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    nvml.problem = "NVIDIA's management library is not here: install the NVIDIA driver";
+    nvml.problem = "NVIDIA's management library was not found: install the NVIDIA driver";
     return;
   }
   find(library, "nvmlInit_v2", nvml.init);
@@ -54,9 +54,9 @@ void load() {
   find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
   find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.processes);
   if (!nvml.init || !nvml.count || !nvml.by_index || !nvml.by_uuid || !nvml.energy) {
-    nvml.problem = "the NVIDIA driver is too old to tell energy: it lacks functions of NVML";
+    nvml.problem = "the NVIDIA driver is too old to report energy: its NVML lacks functions";
   } else if (nvml.init() != 0) {
-    nvml.problem = "the NVIDIA driver does not answer: see whether nvidia-smi works";
+    nvml.problem = "the NVIDIA driver does not answer: check whether nvidia-smi works";
   } else {
     nvml.problem = "";
   }
@@ -143,7 +143,7 @@ bool EnergyCounters::read(double (&joules)[kMostCounters]) {
     unsigned long long millijoules = 0;
     if (const int status = nvml.energy(devices[i], &millijoules); status != 0) {
       ::snprintf(reason, sizeof reason,
-                 "a GPU tells no energy (NVML error %d): it has no energy counter, or is lost",
+                 "a GPU reports no energy (NVML error %d): it has no energy counter, or is lost",
                  status);
       return false;
     }

@@ -83,7 +83,7 @@ Result<RingFolder> RingFolder::make() {
     }
   }
   return Error{ErrorCode::kIo,
-               "no folder for shared memory can be made in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
+               "cannot make a folder for shared memory in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
                "make one of them writable"};
 }
 
@@ -107,7 +107,8 @@ Result<RingFolder> RingFolder::open(const std::string& path) {
                  fmt::format("cannot open the folder {}: {}", path, std::strerror(errno)),
                  "start the job with `hypermile run`, which makes one"};
   if ((status.st_mode & 022U) != 0)
-    return Error{ErrorCode::kPermission, fmt::format("others may write to the folder {}", path),
+    return Error{ErrorCode::kPermission,
+                 fmt::format("other users can write to the folder {}", path),
                  "use a folder that only its owner can write to (chmod 700)"};
   return RingFolder(path, std::move(folder), status.st_uid, false);
 }

@@ -28,7 +28,8 @@ constexpr std::uint32_t kMostStreams = 4096;
 constexpr double kMostGpuSeconds = 1e10;
 
 Error no_ring(const std::string& file, std::string_view why) {
-  return {ErrorCode::kParse, fmt::format("{} is not a ring of this version: {}", file, why),
+  return {ErrorCode::kParse,
+          fmt::format("{} is not a ring of this version of hypermile: {}", file, why),
           "use the hypermile libraries and programs of one release"};
 }
 

@@ -89,12 +89,14 @@ void Subscription::begin(cupti::Callback callback, RingWriter& ring) {
   library_.get_version(&ring.header().cupti_version);
   const int outcome = subscribe();
   if (outcome == cupti::kMultipleSubscribers || outcome == cupti::kMaxLimitReached)
-    return ring.set_status(RingStatus::kOtherProfiler, "a profiler was there before us");
+    return ring.set_status(RingStatus::kOtherProfiler,
+                           "another profiler had already subscribed to CUPTI");
   if (outcome != cupti::kSuccess)
     return ring.set_status(RingStatus::kCuptiFailed, "CUPTI refused a subscription");
   if (!hear_of_others(library_)) {
     library_.unsubscribe(subscriber_);
-    return ring.set_status(RingStatus::kCuptiFailed, "a later profiler could not be heard of");
+    return ring.set_status(RingStatus::kCuptiFailed,
+                           "hypermile could not make sure to give way to a later profiler");
   }
   place_ = kOurs;
   ring.set_status(RingStatus::kWatching, "");

@@ -38,7 +38,7 @@ void take(const EnergyCounters& counters, const double (&before)[kMostCounters],
     const double joules = after[i] - before[i];
     if (joules < 0) {
       ::snprintf(measured.reason, sizeof measured.reason,
-                 "an energy counter went backwards: the driver was loaded anew");
+                 "an energy counter went backwards: the driver was reloaded");
       return;
     }
     measured.joules += joules;
@@ -61,7 +61,7 @@ void measure(hypermile_window& window, hypermile_measured& measured) {
     ::memcpy(measured.reason, counters.reason, sizeof measured.reason);
   } else if (measured.seconds < kShortest) {
     ::snprintf(measured.reason, sizeof measured.reason,
-               "shorter than %.1f s, and energy counters move only every %.1f s", kShortest,
+               "shorter than %.1f s, and energy counters are updated only every %.1f s", kShortest,
                kCounterPeriod);
   } else {
     take(counters, window.joules, joules, measured);

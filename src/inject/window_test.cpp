@@ -35,7 +35,7 @@ TEST_F(WindowWithoutDriver, ReportsTimeAndTicksAndWhyThereAreNoJoules) {
   EXPECT_EQ(of_outer.joules, 0);
   EXPECT_EQ(of_outer.gpus, 0U);
   EXPECT_STREQ(of_outer.reason,
-               "NVIDIA's management library is not here: install the NVIDIA driver");
+               "NVIDIA's management library was not found: install the NVIDIA driver");
 }
 
 TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallersSize) {

@@ -158,7 +158,7 @@ Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules&
   const bool far = share >= rules.far_ahead;
   if (far) points = after_waits(points);
   if (points.size() < kLeastWaits) {
-    return refuse("the host runs far ahead and waited for the GPU too seldom");
+    return refuse("the host runs far ahead of the GPU and waited for it too rarely");
   }
   const std::vector<Point> few = thinned(points);
   RETURN_IF_ERROR(check_spread(few, rules));
@@ -173,12 +173,13 @@ Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules&
 Result<Period> estimate_period(std::span<const Boundary> boundaries, const PeriodRules& rules) {
   const std::size_t least = std::max<std::size_t>(rules.least_boundaries, 4);
   if (boundaries.size() < least) {
-    return refuse(fmt::format("{} boundaries, {} are needed", boundaries.size(), least));
+    return refuse(fmt::format("only {} iteration boundaries were seen, {} are needed",
+                              boundaries.size(), least));
   }
   const bool gpu = std::ranges::all_of(
       boundaries, [](const Boundary& boundary) { return boundary.gpu_time.has_value(); });
   ASSIGN_OR_RETURN(std::vector<Point> points, make_points(boundaries, gpu));
-  if (points.size() < least) return refuse("the boundaries count too few iterations");
+  if (points.size() < least) return refuse("the window holds too few iterations");
   if (!(mean_interval(points) > 0)) return refuse("time does not advance");
   if (!gpu) {
     ASSIGN_OR_RETURN(points, trusted(std::move(points), rules));

@@ -116,7 +116,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
   detector.add_all(launches);
   std::erase_if(seen.stays, [](const Stay& stay) { return stay.boundaries.size() < 2; });
   if (seen.stays.empty()) {
-    summary.reason = launches.empty() ? "there are no launches"
+    summary.reason = launches.empty() ? "the recording has no launches"
                      : detector.state() == DetectorState::kTentative
                          ? "something repeats, but not for long enough to be sure"
                          : "no pattern of launches repeats";

@@ -159,7 +159,7 @@ Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
   const std::int64_t end = number_of(now);  // this bin is not complete yet
   const std::int64_t begin = std::max<std::int64_t>(first_, end - static_cast<std::int64_t>(kBins));
   if (first_ < 0 || end - begin < static_cast<std::int64_t>(kBins / 2)) {
-    return refuse("launches were seen for less than half a window", "wait");
+    return refuse("launches were seen for less than half a window", "wait a few seconds");
   }
   std::vector<double> launches;
   std::vector<double> blocks;
@@ -184,7 +184,7 @@ Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
   const double shift = differ(first_half, second_half);
   if (shift > kShift + kShiftByNoise * differ(even, odd)) {
     return refuse(
-        fmt::format("the mixture of kernels moved by {:.0f} % within the window", 100 * shift),
+        fmt::format("the mixture of kernels changed by {:.0f} % within the window", 100 * shift),
         "wait until the job does the same work for a whole window");
   }
   const double bin_s = static_cast<double>(bin_ns_) * 1e-9;

@@ -45,8 +45,8 @@ std::optional<double> value_of(const nvml::GpmMetric& raw, bool percent) {
 }
 
 Error not_ready() {
-  return Error{ErrorCode::kNotReady, "the GPU's activity needs an interval of at least 100 ms",
-               "ask again later"};
+  return Error{ErrorCode::kNotReady, "the GPU's activity can be read only over 100 ms or more",
+               "try again later"};
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ Result<void> NvmlGpu::reset(Knob knob) {
       break;
   }
   if (!capabilities_.default_power_limit) {
-    return Error{ErrorCode::kUnsupported, "the driver does not tell this GPU's default power limit",
+    return Error{ErrorCode::kUnsupported,
+                 "the driver does not report this GPU's default power limit",
                  "set the limit by hand with nvidia-smi -pl"};
   }
   return set_power_limit(*capabilities_.default_power_limit);

@@ -18,11 +18,11 @@ constexpr const char* kDefaultPath = "libnvidia-ml.so.1";
 
 Error cannot_load(const std::string& path) {
   const char* reason = dlerror();
-  return Error{
-      ErrorCode::kNoDriver,
-      fmt::format("cannot load NVIDIA's management library: {}",
-                  reason != nullptr ? reason : path.c_str()),
-      "install the NVIDIA driver, expose it to this container; without a GPU try 'hypermile demo'"};
+  return Error{ErrorCode::kNoDriver,
+               fmt::format("cannot load NVIDIA's management library: {}",
+                           reason != nullptr ? reason : path.c_str()),
+               "install the NVIDIA driver or expose it to this container; without a GPU try "
+               "'hypermile demo'"};
 }
 
 }  // namespace

@@ -124,9 +124,9 @@ std::string object_to(const Signals& signals, double period) {
   const bool in_counter = shows(signals.counted, period, harmonics);
   if (varies(signals.counted) && !in_counter) {
     return fmt::format(
-        "power or utilisation seems to repeat every {:.2f} s, but not the energy counter: it may "
-        "be "
-        "an alias of something shorter than a sample",
+        "power or utilisation seems to repeat every {:.2f} s, but the energy counter does not: "
+        "this "
+        "may be an alias of something shorter than a sample",
         period_s);
   }
   if (in_power && in_counter) {
@@ -138,13 +138,13 @@ std::string object_to(const Signals& signals, double period) {
     if (counted >= kPasses * seen && !faint) return {};
     if (faint) {
       return fmt::format(
-          "power repeats every {:.2f} s by {:.1f} % of its mean only: what averaging leaves of "
-          "something much shorter looks so",
+          "power repeats every {:.2f} s, but only by {:.1f} % of its mean: this may be what "
+          "averaging leaves of something much shorter",
           period_s, 100 * counted / mean);
     }
     return fmt::format(
         "power seems to repeat every {:.2f} s, but the energy counter shows only {:.0f} % of that: "
-        "an alias of something shorter than a sample",
+        "this is an alias of something shorter than a sample",
         period_s, 100 * counted / seen);
   }
   if ((in_power || in_counter) && utilization_shows(signals, period)) return {};
@@ -152,8 +152,7 @@ std::string object_to(const Signals& signals, double period) {
     return fmt::format("utilisation seems to repeat every {:.2f} s, but power does not", period_s);
   }
   return fmt::format(
-      "power seems to repeat every {:.2f} s, but no sensor that averages does: it may be an alias "
-      "of "
+      "power seems to repeat every {:.2f} s, but no averaging sensor does: this may be an alias of "
       "something shorter than a sample",
       period_s);
 }
@@ -205,19 +204,20 @@ SpectralAnswer judge(const Signals& signals, const std::vector<double>& composit
   }
   const auto shortest = shortest_of(*candidate->series, found, harmonics_of(signals, found));
   if (!shortest) {
-    return refuse(fmt::format("it repeats every {:.2f} s or in a part of that, which is not plain",
-                              found * signals.step_s));
+    return refuse(fmt::format(
+        "the job repeats every {:.2f} s or in a fraction of that; which one is not clear",
+        found * signals.step_s));
   }
   const double period = *shortest;
   const double period_s = period * signals.step_s;
   if (period < kShortest) {
     return refuse(
         fmt::format("something repeats about every {:.2f} s, too short for samples every "
-                    "{:.2f} s: launches or ticks can tell",
+                    "{:.2f} s: use launches or ticks instead",
                     period_s, signals.step_s));
   }
   if (!holds_throughout(*candidate->series, period)) {
-    return refuse("what repeats in one part of the recording does not in another");
+    return refuse("what repeats in one part of the recording does not repeat in another");
   }
   if (std::string object = object_to(signals, period); !object.empty()) {
     return refuse(std::move(object));
@@ -236,7 +236,7 @@ SpectralAnswer detect_period(const NvmlTrace& trace) {
   if (!grid) return refuse("there are too few samples of power");
   if (grid->step_s > kSlowest) return refuse("samples lie more than a second apart");
   if (static_cast<double>(grid->count) < kFewestSamples) {
-    return refuse(fmt::format("{:.1f} s are too short: give at least {:.0f} s",
+    return refuse(fmt::format("a recording of {:.1f} s is too short: give at least {:.0f} s",
                               static_cast<double>(grid->count) * grid->step_s,
                               kFewestSamples * grid->step_s));
   }

@@ -127,7 +127,7 @@ TEST(SpectralDetector, SaysWhyItRefuses) {
   SyntheticTraceOptions job;
   job.seconds = 3;
   EXPECT_EQ(detect_period(synthetic_trace(job).trace).reason,
-            "2.9 s are too short: give at least 6 s");
+            "a recording of 2.9 s is too short: give at least 6 s");
 }
 
 // Iterations in the recordings take 6 to 470 ms, too short for these sensors.
