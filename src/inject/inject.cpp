@@ -3,7 +3,7 @@
 // The library that the CUDA driver loads into a training process (CUDA_INJECTION64_PATH) when the
 // process first uses CUDA. It finds CUPTI, subscribes to the driver's launch functions and writes
 // each launch into the ring. If anything is missing, the job runs as if this library were absent,
-// and the ring's header says why. docs/injection.md lists the guarantees.
+// and the ring's header says why. docs/design/injection.md lists the guarantees.
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 //
 // The shared memory between a training process and the controller: one file per process, whose
 // layout is defined only here. The injected library and the tick library write it; RingReader reads
-// it. docs/injection.md describes the protocol; in short:
+// it. docs/design/injection.md describes the protocol; in short:
 //
 // - The file lies in the folder that HYPERMILE_RING_DIR names. It is made under a name without the
 //   suffix ".ring" and renamed when it is complete. Its blocks are allocated at once, so that a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promises to the job (docs/injection.md), with the injected library inside it: forks,
+// The promises to the job (docs/design/injection.md), with the injected library inside it: forks,
 // profilers, captures, limits, and missing parts.
 #include "testing/training_fixture.h"
 

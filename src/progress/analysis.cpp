@@ -15,7 +15,6 @@ namespace {
 constexpr double kLeastQuality = 0.55;
 constexpr double kFinerCosts = 0.05;  // a finer class may be worse by this much quality
 constexpr float kFinerCv = 0.6F;      // a finer class may be at most this uneven
-constexpr float kSteadyCv = 0.1F;
 // Rejects a kernel that comes thousands of times in a row, once in a while. A pause of the pattern
 // inside the stretch raises the variation of gaps to a few at most.
 constexpr float kInRunsCv = 10;

@@ -26,14 +26,6 @@ constexpr double kShift = 0.05;      // share of launches that may always differ
 constexpr double kShiftByNoise = 2;  // times the difference between alternate bins
 constexpr double kLeastLaunches = 64;
 
-struct Bin {
-  std::int64_t number = -1;  // bins since the clock's origin
-  double launches = 0;
-  double blocks = 0;
-  bool without_blocks = false;
-  std::array<std::uint32_t, kKinds> kinds{};
-};
-
 std::size_t kind_of(std::uint32_t kernel) {
   return (kernel * 0x9E3779B1U) >> 24;
 }
@@ -125,6 +117,14 @@ class WorkRate::Bins {
   Result<WorkRateEstimate> estimate(Instant now) const;
 
  private:
+  struct Bin {
+    std::int64_t number = -1;  // bins since the clock's origin
+    double launches = 0;
+    double blocks = 0;
+    bool without_blocks = false;
+    std::array<std::uint32_t, kKinds> kinds{};
+  };
+
   std::int64_t number_of(Instant time) const { return time.nanoseconds() / bin_ns_; }
   // Makes the bin of this time the newest. newest_ is null if that bin is gone; late launches are
   // dropped.

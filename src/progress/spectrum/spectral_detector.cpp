@@ -29,7 +29,7 @@ constexpr double kStrongFew = 0.75;  // the same with fewer than six repetitions
 constexpr double kStrongFewest = 0.85;
 constexpr double kStrongHalf = 0.4;  // the same in parts of the recording
 constexpr double kTolerance = 0.06;  // relative difference allowed between parts
-constexpr double kFewPeriods = 3.5;
+constexpr double kFewestPeriods = 3.5;
 // Share of a signal's variance that the period and its harmonics explain.
 constexpr double kExplains = 0.4;
 // Share of that: if an nth of the period reaches it, that is the period.
@@ -84,7 +84,7 @@ bool holds_throughout(std::span<const double> series, double period) {
     const Repetition repetition(one);
     if (repetition.strength(period, kTolerance) < kStrongHalf) return false;
     // A part with few periods cannot be searched on its own.
-    if (period * kFewPeriods > static_cast<double>(one.size())) return true;
+    if (period * kFewestPeriods > static_cast<double>(one.size())) return true;
     // Several repetitions may fit the sample grid better than one.
     const auto found = repetition.find(kLookFrom);
     const double times = found ? std::max(1.0, std::round(found->period / period)) : 0;
