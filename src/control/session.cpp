@@ -67,7 +67,7 @@ void Session::run(const std::stop_token& ended) {
 
 Instant Session::step() {
   const Instant now = parts_.clock.now();
-  progress_.step(now);
+  progress_.poll(now);
   if (!followed_ || now - *followed_ >= kFollow) {
     followed_ = now;
     follow_processes();

@@ -86,7 +86,7 @@ class CrashTest : public ::testing::Test {
     FaultyFiles files({}, fate);
     live(*keeper(files, fate));
     EXPECT_TRUE(at_baseline());
-    return fate.steps;
+    return fate.operations;
   }
 
   VirtualClock clock_;

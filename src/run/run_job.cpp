@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "cli/stop_signals.h"
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 #include "run/injection.h"
 #include "run/job_cupti.h"
 #include "run/job_watch.h"
@@ -22,7 +22,7 @@ Result<RingFolder> make_ring_folder(const std::optional<JobUser>& user) {
 
 // Everything that makes the job visible to us; nullopt where nothing can, which is said.
 std::optional<RingFolder> prepare(JobCommand& job, const OptionValues& options, JobReport& report) {
-  sweep_ring_folders();
+  remove_stale_rings();
   Result<RingFolder> folder = make_ring_folder(job.user);
   if (!folder) {
     report.say(folder.error().line() + "; the job runs unobserved");

@@ -105,7 +105,7 @@ class InstallationTest(unittest.TestCase):
         cases = (({"HYPERMILE_NVML": "/nowhere.so"}, "install the NVIDIA driver"),
                  ({"CUDA_VISIBLE_DEVICES": "7"}, "'7' names no GPU"),
                  ({"CUDA_VISIBLE_DEVICES": ""}, "no GPU to measure"),
-                 ({"HYPERMILE_SIM_FAULTS": "nvmlDeviceGetTotalEnergyConsumption:3"}, "a GPU tells no energy"))
+                 ({"HYPERMILE_SIM_FAULTS": "nvmlDeviceGetTotalEnergyConsumption:3"}, "a GPU reports no energy"))
         with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
             texts = list(pool.map(lambda case: call(program, "1", env=self.with_library(**case[0])), cases))
         for (_, reason), text in zip(cases, texts):

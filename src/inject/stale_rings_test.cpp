@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RingSweepTest : public ::testing::Test {
+class StaleRings : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(::mkdtemp(parent_.data()), nullptr);
@@ -30,7 +30,7 @@ class RingSweepTest : public ::testing::Test {
     fs::remove_all(parent_);
   }
 
-  // What `act` leaves behind in a process that is killed as soon as it is done.
+  // Runs `act` in a process that is killed as soon as `act` returns.
   template <class Act>
   static void in_a_killed_process(Act act) {
     const pid_t child = ::fork();
@@ -41,7 +41,7 @@ class RingSweepTest : public ::testing::Test {
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   }
 
-  // As long as its process lives.
+  // Makes a folder that lives as long as its process.
   static void leave_folder() { (void)new RingFolder(RingFolder::make().value()); }
 
   std::string only_entry() const {
@@ -53,10 +53,10 @@ class RingSweepTest : public ::testing::Test {
         std::distance(fs::directory_iterator(parent_), fs::directory_iterator()));
   }
 
-  std::string parent_ = "/tmp/hypermile-sweep-test-XXXXXX";
+  std::string parent_ = "/tmp/hypermile-stale-rings-XXXXXX";
 };
 
-TEST_F(RingSweepTest, RemovesWhatAKilledRunAndItsJobLeft) {
+TEST_F(StaleRings, RemovesTheFolderOfAKilledRunAndItsJob) {
   in_a_killed_process([this] {
     leave_folder();
     ::setenv(kRingDirVariable, only_entry().c_str(), 1);
@@ -64,21 +64,21 @@ TEST_F(RingSweepTest, RemovesWhatAKilledRunAndItsJobLeft) {
   });
   ASSERT_FALSE(fs::is_empty(only_entry())) << "a ring";
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 1U);
+  EXPECT_EQ(remove_stale_rings(parent_), 1U);
 
   EXPECT_EQ(entries(), 0U);
 }
 
-TEST_F(RingSweepTest, LeavesTheFolderOfALivingRun) {
+TEST_F(StaleRings, LeavesTheFolderOfALivingRun) {
   const auto living = RingFolder::make();
   ASSERT_TRUE(living.ok());
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+  EXPECT_EQ(remove_stale_rings(parent_), 0U);
 
   EXPECT_TRUE(fs::exists(living->path()));
 }
 
-TEST_F(RingSweepTest, LeavesTheFolderOfAJobThatOutlivesItsRun) {
+TEST_F(StaleRings, LeavesTheFolderOfAJobThatOutlivesItsRun) {
   in_a_killed_process(leave_folder);
   const std::string folder = only_entry();
   ASSERT_FALSE(folder.empty());
@@ -86,24 +86,24 @@ TEST_F(RingSweepTest, LeavesTheFolderOfAJobThatOutlivesItsRun) {
   ::setenv(kRingDirVariable, folder.c_str(), 1);
   ASSERT_TRUE(writer->open(RingSource::kTicks));
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+  EXPECT_EQ(remove_stale_rings(parent_), 0U);
   EXPECT_TRUE(RingFolder::open(folder).ok()) << "it can still be attached to";
 }
 
-TEST_F(RingSweepTest, LeavesTheFolderThatSomebodyHasAttachedTo) {
+TEST_F(StaleRings, LeavesTheFolderThatSomebodyHasAttachedTo) {
   in_a_killed_process(leave_folder);
   const std::string folder = only_entry();
   {
     const auto attached = RingFolder::open(folder);
     ASSERT_TRUE(attached.ok());
 
-    EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+    EXPECT_EQ(remove_stale_rings(parent_), 0U);
   }
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 1U);
+  EXPECT_EQ(remove_stale_rings(parent_), 1U);
 }
 
-TEST_F(RingSweepTest, LeavesWhatIsNoFolderOfRings) {
+TEST_F(StaleRings, LeavesOtherFoldersAlone) {
   fs::create_directory(parent_ + "/hypermile-rings-a");
   fs::create_directory(parent_ + "/hypermile-rings-abc_ef");
   fs::create_directory(parent_ + "/somebody-elses");
@@ -112,30 +112,30 @@ TEST_F(RingSweepTest, LeavesWhatIsNoFolderOfRings) {
   std::ofstream(parent_ + "/hypermile-rings-file00") << "not a folder";
   const std::size_t before = entries();
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+  EXPECT_EQ(remove_stale_rings(parent_), 0U);
 
   EXPECT_EQ(entries(), before);
 }
 
-TEST_F(RingSweepTest, FollowsNoLink) {
+TEST_F(StaleRings, FollowsNoLink) {
   const std::string target = parent_ + "/target";
   fs::create_directory(target);
   fs::permissions(target, fs::perms::owner_all);
   std::ofstream(target + "/dear") << "not ours";
   fs::create_directory_symlink(target, parent_ + "/hypermile-rings-link00");
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+  EXPECT_EQ(remove_stale_rings(parent_), 0U);
 
   EXPECT_TRUE(fs::exists(target + "/dear"));
   EXPECT_TRUE(fs::is_symlink(parent_ + "/hypermile-rings-link00"));
 }
 
-TEST_F(RingSweepTest, AnotherUsersFolderIsNotOurs) {
+TEST_F(StaleRings, LeavesAnotherUsersFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a folder of another user";
   in_a_killed_process([] { (void)new RingFolder(RingFolder::make_for(65534, 65534).value()); });
   ASSERT_EQ(entries(), 1U);
 
-  EXPECT_EQ(sweep_ring_folders(parent_), 0U);
+  EXPECT_EQ(remove_stale_rings(parent_), 0U);
 
   EXPECT_EQ(entries(), 1U);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 
 #include <signal.h>
 #include <sys/file.h>
@@ -15,7 +15,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kRandomPart = 6;  // of mkdtemp()
+constexpr std::size_t kRandomPart = 6;  // random characters that mkdtemp() adds
 
 bool is_folder_name(std::string_view name) {
   const std::string_view prefix = RingFolder::kPrefix;
@@ -39,19 +39,19 @@ bool has_living_writer(int folder, uid_t owner) {
   return found;
 }
 
-// Ours and nobody's any more. The lock is ours alone until the descriptor is closed: whoever wants
-// to hold the folder meanwhile makes another.
-bool is_abandoned(int folder) {
+// Whether the folder belongs to this user and nobody uses it. The exclusive lock lasts until the
+// descriptor is closed; whoever tries to hold the folder meanwhile makes another one.
+bool is_stale(int folder) {
   struct stat status {};
   return ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() &&
          (status.st_mode & 0777U) == 0700U && ::flock(folder, LOCK_EX | LOCK_NB) == 0 &&
          !has_living_writer(folder, status.st_uid);
 }
 
-bool sweep_one(int parent, const std::string& name) {
+bool remove_if_stale(int parent, const std::string& name) {
   const FileDescriptor folder(
       ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder || !is_abandoned(folder.get())) return false;
+  if (!folder || !is_stale(folder.get())) return false;
   for_each_name(folder.get(), [&](const std::string& file) {
     ::unlinkat(folder.get(), file.c_str(), 0);
     return true;
@@ -61,21 +61,21 @@ bool sweep_one(int parent, const std::string& name) {
 
 }  // namespace
 
-std::size_t sweep_ring_folders(const std::string& parent) {
+std::size_t remove_stale_rings(const std::string& parent) {
   const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return 0;
-  std::size_t swept = 0;
+  std::size_t removed = 0;
   for_each_name(folder.get(), [&](const std::string& name) {
-    if (is_folder_name(name) && sweep_one(folder.get(), name)) ++swept;
+    if (is_folder_name(name) && remove_if_stale(folder.get(), name)) ++removed;
     return true;
   });
-  return swept;
+  return removed;
 }
 
-std::size_t sweep_ring_folders() {
-  std::size_t swept = 0;
-  for (const std::string& parent : RingFolder::parents()) swept += sweep_ring_folders(parent);
-  return swept;
+std::size_t remove_stale_rings() {
+  std::size_t removed = 0;
+  for (const std::string& parent : RingFolder::parents()) removed += remove_stale_rings(parent);
+  return removed;
 }
 
 }  // namespace hypermile
