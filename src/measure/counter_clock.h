@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the energy counter moves. It steps like clockwork (every 100.00 ms on an H200, within a
-// millisecond or two over minutes), so a few reads that bracket steps fix its rhythm, and from then
-// on any one read between two steps tells the energy at the instant of the earlier one. Where in
-// its bracket the rhythm lies matters little: all steps are off by the same, and only differences
-// count.
+// Finds out when the energy counter moves. The counter steps like clockwork (every 100.00 ms on an
+// H200, within a millisecond or two over minutes). A few reads that bracket steps fix this rhythm;
+// from then on a single read between two steps gives the energy at the instant of the earlier one.
+// The rhythm's own offset within its bracket matters little, since it shifts all steps equally and
+// only differences are used.
 //
-// Until the rhythm is known a step lies in the middle of its bracket; so it stays with a counter
-// that moves between any two reads. Used by Sampler; cannot fail.
+// Until the rhythm is known, a step is placed in the middle of its bracket; on a counter that
+// moves between any two reads, at the read itself. Used by Sampler on its thread; cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace hypermile {
 
-// The counter came to show `energy` at `time`.
+// The counter's value became `energy` at `time`.
 struct CounterStep {
   Instant time;
   Joules energy;
@@ -27,40 +27,40 @@ struct CounterStep {
 
 class CounterClock {
  public:
-  // One read, in order of time. Returns the newest step before it, unless that was told before or
-  // cannot be placed in time.
+  // Takes one read; reads come in order of time. Returns the newest step before it, unless that
+  // step was already returned or cannot be placed in time.
   std::optional<CounterStep> add(Instant time, Joules energy);
 
-  // Whether it is known how it moves: in a rhythm, or faster than it is read.
+  // True once it is known how the counter moves: in a rhythm, or faster than it is read.
   bool known() const { return period_ || fast_; }
-  // Of the rhythm, known once a handful of brackets agree.
+  // Period of the rhythm; known once six brackets agree.
   std::optional<Seconds> period() const { return period_; }
-  // Whether a read at `time` would fall well between two steps, where it is plain which one it
-  // tells of. True while the rhythm is not known.
+  // True where a read at `time` falls well between two steps, so that it is clear which step it
+  // shows; also true while the rhythm is unknown.
   bool good_time(Instant time) const;
-  // It was read for a second and did not move.
+  // True where the counter has been read for a second without moving.
   bool stands_still() const { return still_; }
 
  private:
   struct Bracket {
-    Instant before;  // read, not yet moved
-    Instant after;   // read, moved
+    Instant before;  // read before the counter moved
+    Instant after;   // first read after the counter moved
   };
   void learn(const Bracket& bracket);
   void follow(const Bracket& bracket);
   void forget();
-  // How many steps after the reference `time` is, whole and part.
+  // Time from the reference step to `time`, in steps, with its fraction.
   double steps_at(Instant time) const;
   std::optional<CounterStep> placed(const Bracket& bracket, Joules energy);
 
-  std::vector<Bracket> brackets_;  // until the rhythm is known
-  bool fast_ = false;              // moves between any two reads
+  std::vector<Bracket> brackets_;  // empty once the rhythm is known
+  bool fast_ = false;              // the counter moves between any two reads
   std::optional<Seconds> period_;
-  Instant low_;  // the reference step lies between these two
+  Instant low_;  // the reference step lies between low_ and high_
   Instant high_;
-  std::optional<std::int64_t> told_;  // number of the step last told
-  std::optional<Instant> read_;       // last
-  Instant moved_;                     // when it was last seen to have moved
+  std::optional<std::int64_t> told_;  // number of the step that was returned last
+  std::optional<Instant> read_;       // time of the newest read
+  Instant moved_;                     // time of the newest read that showed a new value
   Joules shown_;
   bool still_ = false;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody who reads a GPU's performance counters for a while, where NVML cannot tell what they
-// say. Off unless the user asks for it (--counters): it may cost the job a little. Neither call
-// waits for anything; whatever goes wrong, features are missing and `problem` says why.
+// Reads a GPU's performance counters for a while, on cards whose NVML does not report activity. Off
+// unless the user passes --counters, since it may slow the job a little. The controller calls it on
+// its thread around a baseline Window. Neither call blocks; on any failure features are missing and
+// `problem` says why.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +14,18 @@
 namespace hypermile {
 
 struct CounterReading {
-  Features features;        // of those that counters tell
-  std::size_t samples = 0;  // that they are the mean of
-  std::string problem;      // one line; empty where all went well
+  Features features;        // only those that performance counters provide
+  std::size_t samples = 0;  // number of samples in the means
+  std::string problem;      // one line; empty on success
 };
 
 class CounterSource {
  public:
   virtual ~CounterSource() = default;
 
-  // From now on, until end() or until it has seen enough.
+  // Starts reading. Reading stops at end(), or once there are enough samples.
   virtual void begin(const GpuIdentity& gpu) = 0;
-  // What was read since begin(). Without one before it: nothing.
+  // Returns what was read since begin(); empty if begin() was not called.
   virtual CounterReading end() = 0;
 };
 

@@ -6,10 +6,10 @@
 namespace hypermile {
 namespace {
 
-// Further apart, power samples say nothing of what lay between.
+// Power samples that are further apart than this do not reveal the power between them.
 constexpr Seconds kGap = milliseconds(250);
 
-// A sample stands for the time around it: half-way to its neighbours.
+// Trapezoidal rule: between two samples power is their mean.
 std::vector<CounterStep> integrate(std::span<const TimedPower> samples) {
   std::vector<CounterStep> sums;
   Joules sum(0);
@@ -36,7 +36,8 @@ Joules between(const CounterStep& a, const CounterStep& b, double share) {
   return a.energy + (b.energy - a.energy) * share;
 }
 
-// The pair of points around `time`; the outermost pair beyond the ends. At least two points.
+// Index of the pair of points around `time`, or of the outermost pair beyond the ends. Needs two
+// points.
 std::size_t segment(std::span<const CounterStep> points, Instant time) {
   const auto after = std::ranges::upper_bound(points, time, {}, &CounterStep::time);
   const auto index = static_cast<std::size_t>(after - points.begin());
@@ -62,7 +63,7 @@ EnergyCurve::EnergyCurve(std::span<const CounterStep> steps, std::span<const Tim
 }
 
 Joules EnergyCurve::integral(Instant time) const {
-  // Beyond its ends, a little, power goes on as it was there.
+  // Slightly beyond its ends, power is taken to continue unchanged.
   const std::size_t i = segment(integrated_, time);
   const CounterStep& a = integrated_[i];
   const CounterStep& b = integrated_[i + 1];

@@ -6,7 +6,8 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kKeep = Seconds(12);  // Boundaries come late, Windows begin before them
+// Boundaries arrive late, and a Window needs readings from before its first
+constexpr Seconds kKeep = Seconds(12);
 constexpr Seconds kPause = Seconds(2);  // after a failure
 constexpr Seconds kAskAgain = milliseconds(20);
 

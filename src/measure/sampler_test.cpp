@@ -11,8 +11,8 @@
 namespace hypermile {
 namespace {
 
-// As an H200: a counter that moves every 100 ms, a buffer of 2.4 s, and a count of what was asked
-// for.
+// A card like an H200: its counter moves every 100 ms and its power buffer holds 2.4 s. Counts the
+// requests.
 class SteppingGpu final : public FakeGpu {
  public:
   explicit SteppingGpu(const Clock& clock) : FakeGpu(clock), now_(clock) {}
@@ -38,7 +38,7 @@ class SteppingGpu final : public FakeGpu {
   }
   std::int64_t newest_sample() const { return now_.now().nanoseconds() / kSampleNs; }
 
-  // Where it is late, as behind a thread: a round is given by the next poll.
+  // With `late`, behaves like a card behind its own thread: the next poll returns a round.
   PolledRounds poll(const SensorWish& wish) override {
     if (!late) return FakeGpu::poll(wish);
     std::optional<SensorRound> next;
@@ -61,7 +61,7 @@ class SteppingGpu final : public FakeGpu {
 };
 
 struct SamplerTest : public ::testing::Test {
-  // Polls until `until`; the steps it was told.
+  // Polls until `until` (seconds) and returns the counter steps.
   std::vector<CounterStep> poll_until(double until) {
     std::vector<CounterStep> steps;
     for (; sampler.due().since_origin().value() < until;) {

@@ -7,7 +7,8 @@
 namespace hypermile {
 namespace {
 
-// A read costs milliseconds; between two of them power tells how energy grew.
+// A read of the energy counter costs milliseconds; between two reads, power samples show how energy
+// grew.
 constexpr Seconds kWantEvery = Seconds(3);
 
 }  // namespace
@@ -37,7 +38,8 @@ void WindowMaker::add(const Boundary& boundary, bool fresh) {
   }
   builder_->add(boundary);
   if (!full()) return;
-  // The end of a larger iteration is told after this; one that takes too long is not waited for.
+  // The Boundary of level 1 arrives after that of level 0. Wait for it only if larger iterations
+  // are short.
   const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < plan_.length / 2;
   if (!soon || builder_->span() >= plan_.length * 2) cut();
 }
@@ -53,7 +55,7 @@ bool WindowMaker::full() const {
   if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) {
     return false;
   }
-  // GPU times stand at some Boundaries only; a Window on the GPU's clock has one at either end.
+  // Only some Boundaries carry a GPU time; a Window that began with one also ends with one.
   return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= plan_.length * 2;
 }
 
@@ -79,8 +81,9 @@ void WindowMaker::begin(const Boundary& boundary) {
   want_counter_at_an_end(boundary.time);
 }
 
-// Boundaries are told of seconds late, when it may be over what begins there. One Window is about
-// as long as another: the counter is read where the one ends that the job is in now.
+// The detector reports a Boundary several seconds late, so the Window that begins there may already
+// be over. Windows are about equally long, so the counter is read at the expected end of the Window
+// in which the job is now.
 void WindowMaker::want_counter_at_an_end(Instant begin) {
   if (gpu_->clock().now() < counter_wanted_) return;
   const Seconds each = std::max(plan_.length, usual_span_);
