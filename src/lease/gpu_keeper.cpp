@@ -21,7 +21,7 @@ bool can_name_a_file(std::string_view uuid) {
          std::all_of(uuid.begin(), uuid.end(), plain);
 }
 
-// Drivers round a limit; what differs by less is the same.
+// Drivers round a power limit, so nearly equal values are the same.
 bool same_limit(double a, double b) {
   return std::abs(a - b) <= std::max(1.0, 0.01 * std::abs(b));
 }
@@ -77,7 +77,8 @@ Result<void> GpuKeeper::check_ready(LeaseId lease) const {
   return {};
 }
 
-// What a lock of ours replaces and cannot be read is the site's declared value or the default.
+// The value to restore. Locked clocks cannot be read: theirs is the site's value or the driver's
+// default.
 Result<std::optional<double>> GpuKeeper::find_baseline(Knob knob) {
   if (options_.site.has(knob) || knob != Knob::kPowerLimit) return options_.site.value(knob);
   ASSIGN_OR_RETURN(const Sample sample, gpu_->read(Sensor::kPowerLimit));
@@ -172,7 +173,7 @@ RestoreReport GpuKeeper::restore(RestoreScope scope) {
     report.problem = taken.error();
     return report;
   }
-  // First all that concerns the GPU, then the disk, which may be slow or full.
+  // Restore the GPU first and write to the disk afterwards, which may be slow or full.
   for (const auto& [knob, change] : to_restore()) {
     report.knobs.push_back({knob, restore_knob(knob, change)});
     if (!report.knobs.back().result && !report.problem) {
@@ -209,7 +210,7 @@ Result<RestoreHow> GpuKeeper::restore_knob(Knob knob, const KnobChange& change) 
     if (nothing_to_do) return *nothing_to_do;
   }
   Result<RestoreHow> given = give_back(knob, target);
-  // A knob that the card lacks and that we never set.
+  // A knob that the card lacks and that we never set needs no restore.
   if (!given && given.error().code == ErrorCode::kUnsupported && change.requested.empty()) {
     return RestoreHow::kUntouched;
   }
@@ -235,7 +236,7 @@ Result<RestoreHow> GpuKeeper::give_back(Knob knob, std::optional<double> target)
     const Result<void> applied = all_applied(gpu_->apply(setting));
     if (applied) return RestoreHow::kBaseline;
     const ErrorCode code = applied.error().code;
-    // A value that the card will never take: fail towards fast.
+    // The card will never accept this value, so reset to the driver's default instead.
     if (code != ErrorCode::kUsage && code != ErrorCode::kUnsupported) return applied.error();
   }
   RETURN_IF_ERROR(gpu_->reset(knob));

@@ -96,7 +96,7 @@ Result<JournalRecord> read_change(const Fields& fields, GpuUuid gpu) {
 
 }  // namespace
 
-// Bounded fields, so that a frame always fits.
+// All fields are bounded, so finish() cannot fail.
 std::string to_frame(const JournalRecord& record) {
   return std::visit([](const auto& r) { return write(r).finish().value(); }, record);
 }

@@ -86,7 +86,7 @@ TEST_F(JournalTest, IsWholeUnderItsNameAtEveryInstantOfARewrite) {
       Fate fate;
       FaultyFiles files(files_.after_kill(), fate);
       const auto journal = open(files);
-      // Long enough to be rewritten several times.
+      // Long enough for several rewrites.
       fate.dies_at = fate.steps + 1000 + step;
       while (!fate.dead()) {
         (void)record(*journal, change(Knob::kPowerLimit, 300, 650));

@@ -19,7 +19,7 @@ std::span<const Mhz> clocks_of(Knob knob, const Capabilities& can) {
   return {};
 }
 
-// The value in `range` nearest to `wanted`, of those that the card supports where it says.
+// The value in `range` nearest to `wanted`; where the card lists its clocks, one of those.
 std::optional<double> nearest_allowed(Knob knob, double wanted, const KnobRange& range,
                                       const Capabilities& can) {
   const std::span<const Mhz> clocks = clocks_of(knob, can);

@@ -31,10 +31,10 @@ Error no_lease(LeaseId lease) {
 struct LeaseTable::Slot {
   GpuPort& port;
   std::optional<LeaseId> holder = {};
-  bool changing = false;  // a set() is under way
-  int restores = 0;       // ordered and not complete
+  bool changing = false;  // a set() is in progress
+  int restores = 0;       // ordered but not yet complete
   bool recovered = false;
-  std::vector<std::function<void()>> waiters = {};  // for the restores to be complete
+  std::vector<std::function<void()>> waiters = {};  // called once all restores are complete
 
   bool free() const { return recovered && !holder && restores == 0; }
 };
@@ -58,7 +58,7 @@ LeaseTable::Slot* LeaseTable::find(const GpuUuid& uuid) const {
 }
 
 Lease* LeaseTable::find(ConnectionId connection, LeaseId lease) {
-  expire();  // an owner that comes late finds nothing, even if nobody has looked meanwhile
+  expire();  // a late owner must find nothing, even if expire() has not run since
   const auto found = leases_.find(lease);
   if (found == leases_.end() || found->second.owner.connection != connection) return nullptr;
   return &found->second;
@@ -161,7 +161,7 @@ void LeaseTable::release(ConnectionId connection, LeaseId id,
                          std::function<void(Result<void>)> done) {
   const Lease* lease = find(connection, id);
   if (lease == nullptr) return done(no_lease(id));
-  // Called once, by the last GPU that is restored.
+  // Counts the GPUs still to be restored; the last one calls `done`.
   const auto left = std::make_shared<std::size_t>(lease->gpus.size());
   const auto shared = std::make_shared<std::function<void(Result<void>)>>(std::move(done));
   for (const LeasedGpu& gpu : lease->gpus) {
@@ -236,7 +236,8 @@ void LeaseTable::reset(const GpuUuid& gpu, std::function<void(Result<void>)> don
 void LeaseTable::stop(std::function<void()> done) {
   stopping_ = true;
   while (!leases_.empty()) end(leases_.begin()->first, LeaseEnd::kStopped);
-  // One more than there are GPUs to wait for, so that it cannot come before this returns to here.
+  // Starts at one more than the number of GPUs to wait for, so that `done` cannot run before this
+  // loop ends.
   const auto left = std::make_shared<std::size_t>(1);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();

@@ -241,7 +241,7 @@ TEST_F(LeaseTableTest, AGpuThatCannotBeRestoredIsNotLeasedAndSaysWhy) {
 }
 
 TEST_F(LeaseTableTest, TheAdministratorResetsAGpuUnderAnyLease) {
-  machine_.cards[0]->held.sm_clock = Mhz(345);  // of unknown origin
+  machine_.cards[0]->held.sm_clock = Mhz(345);  // set by an unknown program
   const Lease lease = acquire(1, {0}).value();
   ASSERT_TRUE(machine_.set(1, lease.id, 0, "limit=400").ok());
   bool done = false;

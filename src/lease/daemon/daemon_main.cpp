@@ -50,7 +50,7 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
     if (name == "--state") options.state = value;
     paths = true;
   }
-  // Who may run a guardian through sudo shall not choose where root writes.
+  // A user who may run a guardian through sudo must not choose where root writes.
   if (options.guardian && paths) return usage("a guardian takes no other option");
   return options;
 }
@@ -75,7 +75,7 @@ int daemon_main(const std::vector<std::string>& arguments, std::ostream& out, st
   const Result<DaemonOptions> options = parse(arguments);
   if (!options) return failed(options.error());
   if (options->guardian) {
-    // While somebody still hears what is wrong.
+    // Report this failure now, while the owner can still read it.
     if (const auto folder = prepare_state_folder(options->state); !folder) {
       return failed(folder.error());
     }

@@ -16,7 +16,7 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kRestOfFrame = milliseconds(10);  // until what has begun is looked at again
+constexpr Seconds kRestOfFrame = milliseconds(10);  // until an incomplete frame is read again
 
 void look(EventLoop& loop, Clock& clock, int socket,
           const std::function<void(Result<std::vector<GpuUuid>>)>& asked) {

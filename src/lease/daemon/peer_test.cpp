@@ -38,7 +38,8 @@ TEST(Peer, HandleTellsWhenTheProcessIsGoneThoughItsSocketIsNot) {
     ::pause();
     ::_exit(0);
   }
-  // Where the kernel gives its own handle it is this process's, which made the pair.
+  // No socket is given here: with one, the kernel's handle would be this process's, which made the
+  // pair.
   const auto handle = open_process_handle(-1, Peer{0, {}, child, false});
   ASSERT_TRUE(handle.ok()) << handle.error().line();
   if (!*handle) {

@@ -170,7 +170,7 @@ void Service::reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo
     log_(LogLevel::kNotice, "open to new leases again");
     return reply(wire::Done{});
   }
-  // First, so that no lease slips in between.
+  // Close first, so that no lease is granted in between.
   if (request.close) closed_ = true;
   if (!table_) return reply(no_gpus_);
   const std::vector<GpuUuid> gpus = request.gpus.empty() ? all_gpus() : request.gpus;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the journals are; see daemon_process.h.
+// The folder of the journals; see daemon_process.h.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

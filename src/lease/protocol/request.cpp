@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests as frames and back; see message.h.
+// Encodes and decodes requests; see message.h.
 #include <fmt/format.h>
 
 #include "lease/protocol/fields.h"
