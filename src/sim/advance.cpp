@@ -14,8 +14,8 @@ namespace hypermile {
 namespace {
 
 constexpr double kZ99 = 2.3263478740408408;  // 99th percentile of the normal distribution
-// What a collective that waits for other ranks keeps of the SMs: its kernel spins in a few blocks,
-// so the GPU counts as busy all the while.
+// SM activity of a collective that waits for other ranks: its kernel spins in a few blocks, so that
+// the GPU counts as busy throughout.
 constexpr double kSpinningSms = 0.05;
 
 double draw_delay(SimRandom& random, const DelayModel& model) {
@@ -58,7 +58,7 @@ Totals totals_after(const SimGpuState& state, double span) {
   return totals;
 }
 
-// Ends the segment at `time_s`, where a new one begins.
+// Ends the current segment at `time_s`.
 void settle(SimGpuState& state, const GpuPhysics& gpu, double time_s) {
   const double span = time_s - state.segment.start_s;
   if (span <= 0) return;
@@ -76,7 +76,7 @@ void rest(SimGpuState& state, const GpuPhysics& gpu) {
   state.segment.sm_reported_mhz = state.segment.sm_true_mhz = gpu.clocks.sm_idle.value();
 }
 
-// Nothing is done: while the memory clock changes, and while other ranks are waited for.
+// The rates while the memory clock changes or other ranks are awaited: no progress.
 void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool spinning) {
   segment.unit_rate = segment.dram = segment.fp64 = segment.fp32 = segment.tensor = 0;
   segment.estimate_w = 0;
@@ -85,7 +85,7 @@ void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool 
   segment.power_w = rate.wait_w + leakage_w * rate.wait_v2;
 }
 
-// The rates from here on.
+// Sets the rates of the new segment.
 void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
   if (!state.job.running || load == nullptr) {
     rest(state, gpu);
@@ -138,7 +138,7 @@ void begin_next_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load&
   begin_iteration(state, gpu, load, sm_in_force(state, gpu), memory_in_force(state, gpu));
 }
 
-// Everything due at segment.start_s.
+// Handles everything that is due at segment.start_s.
 void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool unit_over,
             JobObserver* observer) {
   const double now = state.segment.start_s;
@@ -157,7 +157,7 @@ void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool un
 SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effects& effects) {
   SimGpuState state;
   state.random.state = seed;
-  state.job_random.state = seed ^ 0x6A6F62;      // any two numbers
+  state.job_random.state = seed ^ 0x6A6F62;      // any two constants
   state.level_random.state = seed ^ 0x6C65766C;  // that differ
   state.effects = effects;
   const auto factor = [&](double deviation) {
@@ -171,7 +171,7 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
   state.die_c = state.sink_c = gpu.thermal.ambient.value();
   state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
   state.limiter.next_s = gpu.limiter.period.value();
-  // The first level lasts some time already; begun as slow so that the first turn makes it fast.
+  // Begins as slow, so that the first change of level makes the job fast.
   state.slow_level = true;
   begin_sensors(state, gpu);
   rest(state, gpu);
@@ -180,7 +180,7 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
 
 namespace {
 
-// The next event that is due until `target`; false when there is none.
+// Processes the next event up to `target`; false when there is none.
 bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double target,
           JobObserver* observer) {
   const double end = unit_end(state);
@@ -263,7 +263,7 @@ double iterations_at(const SimGpuState& state, const Load* load, double span) {
     const double done = std::min(1.0, job.done + state.segment.unit_rate * span);
     return whole + done * static_cast<double>(job.block);
   }
-  // Parts differ in length, so the share is one of time.
+  // Parts differ in length, so the fraction is by time.
   const double share = (state.now_s - job.iteration_start_s) / std::max(job.iteration_s, 1e-9);
   return whole + std::clamp(share, 0.0, 0.999);
 }

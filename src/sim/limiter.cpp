@@ -9,8 +9,8 @@
 namespace hypermile {
 namespace {
 
-constexpr double kBoostFullTemperature = 50;  // °C; the boost clock falls above this
-// The limiter's own errors only show near the limit; below this share of it nothing is drawn.
+constexpr double kBoostFullTemperature = 50;  // °C; above this the boost clock falls
+// The limiter's errors only matter near the limit; below this share of it none are drawn.
 constexpr double kNearLimit = 0.8;
 
 void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
@@ -31,8 +31,8 @@ void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
   state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
 }
 
-// How much power one step of the clock list is worth here, as the limiter reckons: it knows the
-// voltage curve, and takes three quarters of the power to follow the clock.
+// Power of one clock step as the limiter estimates it: it knows the voltage curve, and takes three
+// quarters of the power to follow the clock.
 double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double clock) {
   const double relative = gpu.clocks.sm_step.value() / clock;
   const double v = voltage(gpu.power, clock);
@@ -90,7 +90,7 @@ bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
   const double excess = seen - target;
   double steps = std::ceil(gpu.limiter.gain * excess / per_step);
   if (excess <= 0) {
-    // Releases only what it will not have to take back at once.
+    // Releases only what it will not have to take back immediately.
     const double free = -excess / per_step - 1;
     steps = free > 0 ? -std::max(1.0, std::floor(gpu.limiter.gain * free)) : 0;
   }
@@ -105,8 +105,7 @@ bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
 void limiter_keeps_clock(SimGpuState& state, double old_ceiling, double new_ceiling) {
   const double clock = old_ceiling - state.limiter.trim_mhz;
   state.limiter.trim_mhz = std::max(0.0, new_ceiling - clock);
-  // A higher ceiling does not find a limiter that waits for it: what was trimmed below the old
-  // ceiling stays trimmed, what was not is free.
+  // A higher ceiling lifts the clock only where it was not trimmed below the old one.
   if (new_ceiling > old_ceiling && clock >= old_ceiling) state.limiter.trim_mhz = 0;
 }
 

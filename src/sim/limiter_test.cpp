@@ -17,7 +17,7 @@ struct Means {
          seconds_per_iteration = 0;
 };
 
-// Means over `seconds` after a warm-up, the clock read every 10 ms.
+// Means over `seconds` after a warm-up; the clock is read every 10 ms.
 Means measure(const GpuPhysics& gpu, const Load& load, const Setting& setting,
               const Effects& effects = kNoEffects, double seconds = 30) {
   SimGpuState state = make_sim_gpu(gpu, 1, effects);
@@ -65,7 +65,7 @@ TEST(Limiter, HoldsPowerAtTheLimitAndSaysSo) {
   EXPECT_EQ(held.capped_share, 1);
   EXPECT_LT(held.clock_mhz, unheld.clock_mhz);
   EXPECT_EQ(std::fmod(held.clock_mhz, 0.5),
-            0);  // rests on one clock of the list when it cannot hunt
+            0);  // without hunting it settles on one clock of the list
 }
 
 TEST(Limiter, ALowerLimitNeverRunsFaster) {
@@ -152,7 +152,8 @@ TEST(Effects, LimiterHuntingSawsTheClock) {
 TEST(Effects, ThermalMemoryMakesLeakageDependOnThePast) {
   const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
   const Load load = heavy();
-  // Power a minute after a heavy half hour, against a minute after idling: same job, same clock.
+  // Difference of power between a minute after a heavy half hour and a minute after idling, at the
+  // same job and clock.
   const auto difference = [&](double strength) {
     SimGpuState cold = make_sim_gpu(gpu, 1, {strength, 0, 0, 0});
     SimGpuState hot = cold;

@@ -13,7 +13,7 @@ constexpr std::size_t index(Precision precision) {
   return static_cast<std::size_t>(precision);
 }
 
-// The unit that does the work asked for: the next slower one where the card lacks it.
+// The compute unit for a precision: the next slower one where the card lacks it.
 std::size_t unit_for(const Rates& rates, std::size_t wanted) {
   std::size_t unit = wanted;
   while (unit > index(Precision::kFp32) && rates.flops[unit] <= 0) --unit;
@@ -21,10 +21,11 @@ std::size_t unit_for(const Rates& rates, std::size_t wanted) {
   return unit;
 }
 
-// What does not depend on the SM clock, so that the brake can try several.
+// The part of the calculation that is independent of the SM clock, so that the brake can try
+// several clocks.
 struct Demand {
   double cycles_s = 0;   // compute time at the rated clock with perfect efficiency
-  double toggles_s = 0;  // the same, weighted by what the pipes draw
+  double toggles_s = 0;  // the same, weighted by the power of the pipes
   double fp64_s = 0, fp32_s = 0, tensor_s = 0;
 };
 
@@ -119,7 +120,7 @@ PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork
   const double peak = gpu.power.peak.value();
   const auto board = [&] { return rate.busy_w + leakage_w * rate.busy_v2; };
   if (peak <= 0 || stretching <= 0 || board() <= peak) return rate;
-  // Power rises with the clock: halve until the brake's clock is known to a tenth of a MHz.
+  // Power rises with the clock, so bisect until the brake's clock is known to a tenth of a MHz.
   double low = gpu.clocks.sm_min.value();
   double high = sm_mhz;
   while (high - low > 0.1) {

@@ -107,7 +107,7 @@ Result<Sample> SimGpu::read(SensorSet wanted) {
     sample.memory_clock = now.memory;
   }
   if (wanted.has(Sensor::kUtilization)) {
-    // NVML counts in whole percent.
+    // NVML reports whole percent.
     sample.gpu_utilization = std::round(sensors.shown_utilization * 100) / 100;
     sample.memory_utilization = std::round(sensors.shown_memory_utilization * 100) / 100;
   }
@@ -153,7 +153,7 @@ Result<ActivityMetrics> SimGpu::activity() {
   ActivityMetrics metrics;
   metrics.from = instant(activity_from_s_);
   metrics.to = instant(state_.now_s);
-  // Real cards answer "not a number" now and then.
+  // Real cards sometimes return "not a number".
   const auto known = [&](double value) -> std::optional<double> {
     if (model.activity_missing > 0 && state_.random.uniform() < model.activity_missing) return {};
     return value;

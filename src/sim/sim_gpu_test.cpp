@@ -96,7 +96,7 @@ TEST_F(SimGpuTest, PowerOfAnA100CoversOnlyAQuarterOfTheTime) {
   const double seen = gpu.read(Sensor::kPowerInstant)->power_instant->value();
   const double mean = gpu.true_view().totals.energy_j / 10.05;
 
-  // Iterations keep step with the sensor, so it always sees the same quarter.
+  // Iterations are synchronous with the sensor, so it always sees the same quarter.
   EXPECT_GT(std::abs(seen / mean - 1), 0.1);
 }
 
@@ -235,7 +235,7 @@ TEST_F(SimGpuTest, RunsAtTheOraclesTimeAndPowerOnEveryCard) {
   }
 }
 
-// A heat sink that stores twice the heat brings the default to the die's limit after minutes.
+// A heat sink with twice the heat capacity reaches the die's limit at the default after minutes.
 TEST_F(SimGpuTest, TheTruthKnowsThatAHotCardSlowsDown) {
   const Workload workload = workload_of("resnet50_b128");
   Effects hot = kNoEffects;
