@@ -56,8 +56,8 @@ void add_clocks(std::vector<CheckPoint>& points, const std::string& what, const 
   }
 }
 
-// The job behind the limit sweep is known by its ratios only: four numbers are fitted. Its waits
-// are long ones (input of an epoch), so the limiter cannot average over them.
+// Only ratios are published for the job behind the limit sweep, so four numbers are fitted. It
+// waits for long times (input of an epoch), so the limiter cannot average over its waits.
 Load limit_job(const std::vector<double>& x) {
   Load load;
   PartWork& part = only_part(load);
@@ -125,7 +125,7 @@ Result<std::vector<CheckPoint>> check_points() {
   const Load fma = kernel(1e12, 0);
   add_clocks(points, "V100 FMA", v100.physics, fma,
              {{1237, 0.855, 1.10}, {1087, 0.752, 1.25}, {945, 0.718, 1.45}, {502, 0.846, 0}});
-  // Within 1 % of the default's time, says the source.
+  // The source says: within 1 % of the default's time.
   add_clocks(points, "V100 vectorAdd", v100.physics, kernel(3e9, 3.6e10),
              {{1237, 0.904, 1.0}, {1087, 0.814, 1.0}, {945, 0.777, 1.01}, {705, 0.874, 1.47}});
   add_clocks(points, "A4000 FMA", a4000.physics, fma,

@@ -12,7 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kFp32 = static_cast<std::size_t>(Precision::kFp32);
-constexpr double kUnit = 1e12;  // rates are arbitrary: only shares count
+constexpr double kUnit = 1e12;  // rates are arbitrary: only shares matter
 constexpr std::size_t kCurvesForGpu = 12;
 constexpr std::size_t kPointsForGpu = 14;
 constexpr int kInnerEvaluations = 120;
@@ -23,7 +23,7 @@ double logistic(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// What all curves of a GPU share. Seven numbers on scales where a step of one half is moderate.
+// Seven numbers that all curves of a GPU share, on scales where 0.5 is a moderate step.
 struct GpuShape {
   std::vector<double> at = {0, 0.5, -0.7, -0.5, 0, -1, -1};
 };
@@ -87,7 +87,7 @@ struct Job {
   CardTraits card;
 };
 
-// Three numbers: share of waiting, compute against memory, watts of the core.
+// `x` holds the share of waiting, compute against memory, and watts of the core.
 Job job_of(const std::vector<double>& x) {
   Job job;
   const double waiting = 0.98 * logistic(x[0]);
@@ -105,7 +105,7 @@ Job job_of(const std::vector<double>& x) {
 Setting setting_of(const CurvePoint& point, const Curve& curve) {
   Setting setting = overlay(curve.default_values, point.setting);
   if (point.sm_seen) setting.sm_clock = point.sm_seen;
-  // A default without a lock runs as the power limit lets it; its clock is not a lock.
+  // An unlocked default runs as the power limit permits; its clock is not a lock.
   if (point.setting.empty() && !point.sm_seen) setting.sm_clock.reset();
   return setting;
 }
@@ -209,7 +209,7 @@ double total_error(const GpuFit& fit) {
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
                const GpuHints& hints) {
   const Ranges ranges = ranges_of(curves, hints);
-  // The GPU's own numbers from a spread of its curves, each with its best workload numbers so far.
+  // Fit the GPU's numbers to a selection of its curves, each with its best workload numbers so far.
   std::vector<const Curve*> chosen;
   const std::size_t every = std::max<std::size_t>(1, curves.size() / kCurvesForGpu);
   for (std::size_t i = 0; i < curves.size(); i += every) chosen.push_back(curves[i]);
@@ -225,7 +225,8 @@ GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
     }
     return sum;
   };
-  // Two starts, judged on all curves: memory that needs a high SM clock, and memory that does not.
+  // Two starts, compared on all curves: memory that needs a high SM clock, and memory that does
+  // not.
   GpuFit lowest;
   for (const double bandwidth_knee : {0.0, -3.0}) {
     best.assign(chosen.size(), kStarts.front());

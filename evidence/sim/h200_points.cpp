@@ -17,8 +17,8 @@ constexpr double kOperands = 3.0 * 8192 * 8192;
 constexpr double kWarmUp = 60;
 constexpr double kMeasured = 60;
 
-// One operation of a recorded kernel. Efficiencies are those of the recorded times at full clock;
-// the activity of zeros is the recorded power's.
+// One operation of a recorded kernel. Efficiencies follow from the recorded times at full clock,
+// the activity of zeros from the recorded power.
 Result<PartWork> operation(const std::string& kernel) {
   PartWork part;
   const auto flops = [&](Precision precision) -> double& {
@@ -53,7 +53,7 @@ void simulate(const GpuPhysics& gpu, const PartWork& one, double burst_s, double
   part.bytes *= count;
   part.host = Seconds(gap_s);
   SimGpuState state = make_sim_gpu(gpu, 1);
-  // A slow level of the job would be counted as a slow operation.
+  // A slow level of the job would look like a slow operation.
   state.effects.two_level_times = 0;
   start_job(state, gpu, load);
   advance(state, gpu, &load, Seconds(kWarmUp));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Least value of a function of a few numbers, by the simplex method of Nelder and Mead. Enough for
-// the three to seven smooth parameters of the fits beside it.
+// Minimises a function of a few numbers by the simplex method of Nelder and Mead. Sufficient for
+// three to seven smooth parameters. Cannot fail.
 #pragma once
 
 #include <functional>

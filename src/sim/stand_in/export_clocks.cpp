@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions about clocks: what runs, what could, and the locks. As on a real card a
-// lock outlives the process that set it, acts some milliseconds later, and there is no way to read
-// it back: only the clock itself tells.
+// Exported functions about clocks: the current ones, the supported ones, and locks. As on a real
+// card a lock outlives the process that set it, takes effect milliseconds later, and cannot be read
+// back: only the clock itself shows it.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -41,7 +41,7 @@ std::vector<unsigned> memory_clocks(const ClockRanges& clocks) {
   return list;
 }
 
-// What a lock up to `high` comes to: the fastest listed clock that is not above it.
+// The clock of a lock up to `high`: the fastest listed clock that is not above it.
 unsigned at_most(const std::vector<unsigned>& descending, unsigned high) {
   for (const unsigned clock : descending) {
     if (clock <= high) return clock;
@@ -130,8 +130,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetClock(nvml::Device device, int type, int i
                  });
 }
 
-// Readable so that old clients start; setting application clocks is not offered (see
-// export_unsupported.cpp): NVML itself gives them up.
+// Readable so that old clients start. Setting application clocks is refused (see
+// export_unsupported.cpp), because NVML itself has deprecated them.
 NVML_EXPORT nvml::Return nvmlDeviceGetApplicationsClock(nvml::Device device, int type,
                                                         unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions about power, energy and limits, and the card's own buffer of samples.
-// All of them show what the card's registers hold, which change only now and then.
+// Exported functions about power, energy and limits, and the card's own buffer of samples. All show
+// the card's registers, which change only at intervals.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,7 +14,7 @@ using namespace hypermile::stand_in;
 
 namespace {
 
-constexpr unsigned kSamplesMeanwhile = 50;  // a second of them
+constexpr unsigned kSamplesMeanwhile = 50;  // one second's worth
 
 unsigned milliwatts(double watts) {
   return static_cast<unsigned>(std::lround(std::max(watts, 0.0) * 1000));
@@ -44,7 +44,7 @@ nvml::Return set_limit(const char* function, nvml::Device device, unsigned wante
     if (wanted < milliwatts(range.min.value()) || wanted > milliwatts(range.max.value())) {
       return nvml::kInvalidArgument;
     }
-    // The driver has no reset for limits: asking for the default is one.
+    // The driver has no reset for limits; requesting the default resets it.
     const bool normal = wanted == milliwatts(range.normal.value());
     const auto value = normal ? std::nullopt : std::optional(wanted / 1000.0);
     const Result<void> done = here.request_knob(gpu, Knob::kPowerLimit, value, [](GpuRecord&) {});
@@ -88,7 +88,7 @@ std::vector<nvml::PowerSample> samples_after(const GpuView& view, const Machine&
 
 }  // namespace
 
-// The driver answers with the averaged register where the card has one.
+// The driver returns the averaged register where the card has one.
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerUsage(nvml::Device device, unsigned* out) {
   return look_at(__func__, device, [&](const GpuView& view, Machine&, unsigned) {
     return give(out, average_power(view).value_or(instant_power(view)));
@@ -129,7 +129,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetSamples(nvml::Device device, int type,
         const std::vector<nvml::PowerSample> samples = samples_after(view, here, after_us);
         if (samples.empty()) return nvml::kNotFound;
         if (out == nullptr) {
-          // With room for those that come before the second call, as the driver's buffer has.
+          // Leaves room for samples that arrive before the second call, as the driver does.
           *count = static_cast<unsigned>(samples.size()) + kSamplesMeanwhile;
           return nvml::kSuccess;
         }

@@ -17,7 +17,7 @@ Error bad_item(std::string_view item, std::string_view why) {
                "write FUNCTION[#GPU]:ACTION[@WHEN], for example nvmlDeviceGetPowerUsage:15@3"};
 }
 
-// Takes what follows the last `mark` off `text`, if there is one.
+// Removes the last `mark` and what follows it from `text`, and returns what followed.
 std::optional<std::string_view> cut(std::string_view& text, char mark) {
   const std::size_t at = text.rfind(mark);
   if (at == text.npos) return std::nullopt;

@@ -15,9 +15,10 @@
 namespace hypermile {
 namespace {
 
-constexpr double kLeaseSeconds = 2;        // without a sign of life, in real time
-constexpr double kAfterlifeSeconds = 0.1;  // queued work of a process that was killed
-// An idle card that nobody looked at is simulated this far, and then it sleeps.
+constexpr double kLeaseSeconds = 2;  // a job is dropped after this real time without a report
+// Queued work of a killed process continues for this real time.
+constexpr double kAfterlifeSeconds = 0.1;
+// An idle card that is not read is simulated for this long, and then skipped.
 constexpr double kIdleDetailSeconds = 600;
 constexpr std::int64_t kWallClockStepNs = 5'000'000;
 
@@ -32,11 +33,11 @@ void release(GpuRecord& record, const GpuPhysics& physics) {
   record.job.present = false;
 }
 
-// When the GPU gives the job up, in the machine's time, should no further sign of life come.
+// When the GPU will drop the job, in the machine's time, if its process does not report again.
 double end_of(GpuRecord& record, double machine_s, double speed) {
   JobSlot& job = record.job;
   const double afterlife = job.beat_s + kAfterlifeSeconds * speed;
-  // Nobody has to ask after a process that was heard of just now.
+  // A process that has just reported need not be checked.
   if (machine_s - record.slept_s > afterlife && !process_lives(job.pid, job.pid_started)) {
     job.lease_s = std::min(job.lease_s, std::max(record.sim.now_s, afterlife));
   }
@@ -48,8 +49,8 @@ struct Cell {
   const GpuPhysics* physics = nullptr;
 };
 
-// Moves the jobs of one group, or a job alone, as far as all of them run; then those that are over
-// are released. True when everything that runs has come to `machine_s`.
+// Moves the jobs of one group, or a single job, as far as all of them run, and then removes those
+// that have ended. True when everything that runs has reached `machine_s`.
 bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
   std::vector<SimRank> ranks;
   double end_s = kNever;
@@ -90,8 +91,7 @@ double Machine::now_s() const {
 }
 
 std::uint64_t Machine::unix_us(const GpuRecord& record, double gpu_time_s) const {
-  // One fixed offset gives a sample the same time whenever it is asked for, until somebody sets the
-  // wall clock.
+  // A fixed offset gives a sample the same time at every read, unless the wall clock is changed.
   const std::int64_t epoch_now =
       clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + state().origin_ns;
   const bool stepped = std::abs(epoch_now - state().epoch_ns) > kWallClockStepNs;
@@ -139,8 +139,8 @@ Result<GpuView> Machine::update(unsigned gpu, Change change) {
     GpuRecord& next = next_record(gpu);
     RETURN_IF_ERROR(change(next));
     result.record = next;
-    // A process killed between two of these leaves ranks that are not equally far: the one behind
-    // catches up.
+    // A process killed between two of these stores leaves ranks at different times; the next update
+    // makes them equal.
     for (const unsigned i : members) {
       state().cells[i].current.fetch_xor(1U, std::memory_order_release);
     }
