@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 #include "sim/job_steps.h"
 #include "sim/limiter.h"
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 #include "sim/sensors.h"
 
 namespace hypermile {
@@ -25,7 +25,7 @@ double draw_delay(SimRandom& random, const DelayModel& model) {
   return median * std::exp(sigma * random.gaussian());
 }
 
-double memory_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double memory_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return state.in_force.memory_clock.value_or(gpu.clocks.memory_default).value();
 }
 
@@ -59,7 +59,7 @@ Totals totals_after(const SimGpuState& state, double span) {
 }
 
 // Ends the current segment at `time_s`.
-void settle(SimGpuState& state, const GpuPhysics& gpu, double time_s) {
+void settle(SimGpuState& state, const GpuConstants& gpu, double time_s) {
   const double span = time_s - state.segment.start_s;
   if (span <= 0) return;
   limiter_sees(state, gpu, span);
@@ -68,7 +68,7 @@ void settle(SimGpuState& state, const GpuPhysics& gpu, double time_s) {
   state.segment.start_s = time_s;
 }
 
-void rest(SimGpuState& state, const GpuPhysics& gpu) {
+void rest(SimGpuState& state, const GpuConstants& gpu) {
   const double start = state.segment.start_s;
   state.segment = Segment();
   state.segment.start_s = start;
@@ -86,7 +86,7 @@ void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool 
 }
 
 // Sets the rates of the new segment.
-void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
+void begin_segment(SimGpuState& state, const GpuConstants& gpu, const Load* load) {
   if (!state.job.running || load == nullptr) {
     rest(state, gpu);
     return;
@@ -115,7 +115,7 @@ void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) 
   segment.tensor = busy * rate.tensor;
 }
 
-void act(SimGpuState& state, const GpuPhysics& gpu, Knob knob) {
+void act(SimGpuState& state, const GpuConstants& gpu, Knob knob) {
   PendingChange& change = state.pending[static_cast<std::size_t>(knob)];
   const double old_ceiling = sm_ceiling(state, gpu);
   const double old_memory = memory_in_force(state, gpu);
@@ -131,7 +131,7 @@ void act(SimGpuState& state, const GpuPhysics& gpu, Knob knob) {
   }
 }
 
-void begin_next_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load) {
+void begin_next_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load) {
   if (!state.job.running) return;
   state.job.waiting = at_barrier(state.job, load);
   if (state.job.waiting) return;
@@ -139,7 +139,7 @@ void begin_next_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load&
 }
 
 // Handles everything that is due at segment.start_s.
-void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool unit_over,
+void handle(SimGpuState& state, const GpuConstants& gpu, const Load* load, bool unit_over,
             JobObserver* observer) {
   const double now = state.segment.start_s;
   if (unit_over && finish_unit(state, *load, now, observer)) {
@@ -154,7 +154,7 @@ void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool un
 
 }  // namespace
 
-SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effects& effects) {
+SimGpuState make_sim_gpu(const GpuConstants& gpu, std::uint64_t seed, const Effects& effects) {
   SimGpuState state;
   state.random.state = seed;
   state.job_random.state = seed ^ 0x6A6F62;      // any two constants
@@ -181,7 +181,7 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
 namespace {
 
 // Processes the next event up to `target`; false when there is none.
-bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double target,
+bool step(SimGpuState& state, const GpuConstants& gpu, const Load* load, double target,
           JobObserver* observer) {
   const double end = unit_end(state);
   const double next = next_event(state);
@@ -194,15 +194,15 @@ bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double ta
 
 }  // namespace
 
-void advance(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
+void advance(SimGpuState& state, const GpuConstants& gpu, const Load* load, Seconds until,
              JobObserver* observer) {
   while (step(state, gpu, load, until.value(), observer)) {
   }
   state.now_s = std::max(state.now_s, until.value());
 }
 
-void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
-                        JobObserver* observer) {
+void advance_to_barrier(SimGpuState& state, const GpuConstants& gpu, const Load* load,
+                        Seconds until, JobObserver* observer) {
   while (!state.job.waiting) {
     if (!step(state, gpu, load, until.value(), observer)) {
       state.now_s = std::max(state.now_s, until.value());
@@ -212,7 +212,7 @@ void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* l
   }
 }
 
-void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void set_barrier(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                  std::uint64_t barrier) {
   JobPosition& job = state.job;
   job.barrier = barrier;
@@ -224,7 +224,7 @@ void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
   begin_segment(state, gpu, &load);
 }
 
-void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void start_job(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                std::uint64_t iterations, std::uint64_t barrier) {
   settle(state, gpu, state.now_s);
   begin_job(state, load, iterations, state.now_s);
@@ -233,13 +233,14 @@ void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
   begin_segment(state, gpu, &load);
 }
 
-void stop_job(SimGpuState& state, const GpuPhysics& gpu) {
+void stop_job(SimGpuState& state, const GpuConstants& gpu) {
   settle(state, gpu, state.now_s);
   state.job.running = false;
   begin_segment(state, gpu, nullptr);
 }
 
-Seconds request(SimGpuState& state, const GpuPhysics& gpu, Knob knob, std::optional<double> value) {
+Seconds request(SimGpuState& state, const GpuConstants& gpu, Knob knob,
+                std::optional<double> value) {
   if (value) {
     state.requested.set(knob, *value);
   } else {
@@ -281,7 +282,7 @@ std::uint64_t reasons_of(const SimGpuState& state) {
 
 }  // namespace
 
-SimView view(const SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
+SimView view(const SimGpuState& state, const GpuConstants& gpu, const Load* load) {
   const double span = std::max(0.0, state.now_s - state.segment.start_s);
   SimView now;
   now.iterations = iterations_at(state, load, span);

@@ -31,32 +31,33 @@ class JobObserver {
 };
 
 // A new card as its sheet describes it, idle, at ambient temperature. Equal seeds give equal cards.
-SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effects& effects = {});
+SimGpuState make_sim_gpu(const GpuConstants& gpu, std::uint64_t seed, const Effects& effects = {});
 
 // Processes all events up to `until`; does nothing if that lies in the past. `load` is the running
 // job (null if none runs) and must stay the same until stop_job().
-void advance(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
+void advance(SimGpuState& state, const GpuConstants& gpu, const Load* load, Seconds until,
              JobObserver* observer = nullptr);
 
 // Starts `load` now. The job ends after `iterations` training iterations; 0 means never. `barrier`
 // is explained below.
-void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void start_job(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                std::uint64_t iterations = 0, std::uint64_t barrier = kNoBarrier);
-void stop_job(SimGpuState& state, const GpuPhysics& gpu);
+void stop_job(SimGpuState& state, const GpuConstants& gpu);
 
 // A job may be one rank of several, which ranks.h moves together. After `barrier` training
 // iterations it waits, as in a collective's kernel, until its barrier is raised.
 // advance_to_barrier() stops at `until`, or at the instant at which the wait begins if that lies
 // between.
-void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
-                        JobObserver* observer = nullptr);
-void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void advance_to_barrier(SimGpuState& state, const GpuConstants& gpu, const Load* load,
+                        Seconds until, JobObserver* observer = nullptr);
+void set_barrier(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                  std::uint64_t barrier);
 
 // Requests a value for a knob (nullopt: the default), which takes effect after a delay drawn from
 // the sheet. Returns how long the call would block its caller. A later request replaces a pending
 // one.
-Seconds request(SimGpuState& state, const GpuPhysics& gpu, Knob knob, std::optional<double> value);
+Seconds request(SimGpuState& state, const GpuConstants& gpu, Knob knob,
+                std::optional<double> value);
 
 // The state at now_s.
 struct SimView {
@@ -68,6 +69,6 @@ struct SimView {
   Celsius die;
   std::uint64_t reasons = 0;  // as EventReasons
 };
-SimView view(const SimGpuState& state, const GpuPhysics& gpu, const Load* load);
+SimView view(const SimGpuState& state, const GpuConstants& gpu, const Load* load);
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a GPU model from its sheet gpus/NAME.toml: physics and identity. A new GPU is a new file.
+// Reads a GPU model from its sheet gpus/NAME.toml: constants and identity. A new GPU is a new file.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "gpu/gpu.h"
-#include "sim/gpu_physics.h"
+#include "sim/gpu_constants.h"
 
 namespace hypermile {
 
@@ -22,7 +22,7 @@ struct GpuSheet {
   double l2_mib = 0;
   int compute_major = 0, compute_minor = 0;
   std::uint32_t pci_device_id = 0;  // NVML's pciDeviceId: device << 16 | vendor
-  GpuPhysics physics;
+  GpuConstants constants;
 
   // The clocks that can be locked, descending, as NVML lists them.
   std::vector<Mhz> sm_clocks() const;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
@@ -21,7 +21,7 @@ constexpr double kSlowSeconds = 60;
 constexpr double kFastSeconds = 240;
 constexpr double kSmallestFactor = 0.05;
 
-const PartRate& cached_part(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+const PartRate& cached_part(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                             std::uint32_t part) {
   RateCache& cache = state.cache;
   const std::uint32_t bit = 1U << part;
@@ -34,7 +34,7 @@ const PartRate& cached_part(SimGpuState& state, const GpuPhysics& gpu, const Loa
   return cache.rates[part];
 }
 
-const PartRate& cached_whole(SimGpuState& state, const GpuPhysics& gpu, const Load& load) {
+const PartRate& cached_whole(SimGpuState& state, const GpuConstants& gpu, const Load& load) {
   RateCache& cache = state.cache;
   const std::uint32_t bit = 1U << kWhole;
   if ((cache.valid & bit) == 0) {
@@ -192,14 +192,14 @@ void begin_job(SimGpuState& state, const Load& load, std::uint64_t iterations, d
   if (load.aperiodic) state.job.phase = draw_phase(state, load);
 }
 
-const PartRate& unit_rate(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                           double sm_mhz, double memory_mhz) {
   validate_cache(state, sm_mhz, memory_mhz);
   if (state.job.block > 0) return cached_whole(state, gpu, load);
   return cached_part(state, gpu, load, state.job.part);
 }
 
-void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load, double sm_mhz,
+void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load, double sm_mhz,
                      double memory_mhz) {
   JobPosition& job = state.job;
   validate_cache(state, sm_mhz, memory_mhz);

@@ -15,12 +15,12 @@ namespace hypermile {
 void begin_job(SimGpuState& state, const Load& load, std::uint64_t iterations, double time_s);
 
 // Rate of the current unit at these clocks, computed where the cache is stale.
-const PartRate& unit_rate(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                           double sm_mhz, double memory_mhz);
 
 // Called at the start of an iteration. Decides whether its parts run one by one or whole iterations
 // run in a block, and draws their amount of work.
-void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load, double sm_mhz,
+void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load, double sm_mhz,
                      double memory_mhz);
 
 // True if the job must wait for other ranks before its next iteration.

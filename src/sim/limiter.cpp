@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kBoostFullTemperature = 50;  // °C; above this the boost clock
 // The limiter's errors only matter near the limit; below this share of it none are drawn.
 constexpr double kNearLimit = 0.8;
 
-void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
+void renew_heat(SimGpuState& state, const GpuConstants& gpu) {
   const ThermalModel& thermal = gpu.thermal;
   LimiterState& limiter = state.limiter;
   const double now = state.segment.start_s;
@@ -33,7 +33,7 @@ void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
 
 // Power of one clock step as the limiter estimates it: it knows the voltage curve, and takes three
 // quarters of the power to follow the clock.
-double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double clock) {
+double watts_per_step(const SimGpuState& state, const GpuConstants& gpu, double clock) {
   const double relative = gpu.clocks.sm_step.value() / clock;
   const double v = voltage(gpu.power, clock);
   const double steeper =
@@ -43,7 +43,7 @@ double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double cl
 
 }  // namespace
 
-double sm_ceiling(const SimGpuState& state, const GpuPhysics& gpu) {
+double sm_ceiling(const SimGpuState& state, const GpuConstants& gpu) {
   if (state.in_force.sm_clock) return state.in_force.sm_clock->value();
   const ClockRanges& clocks = gpu.clocks;
   if (clocks.boost_degrees_per_step <= 0 || state.die_c <= kBoostFullTemperature) {
@@ -54,15 +54,15 @@ double sm_ceiling(const SimGpuState& state, const GpuPhysics& gpu) {
   return std::max(clocks.sm_min.value(), clocks.sm_boost.value() - steps * clocks.sm_step.value());
 }
 
-double sm_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double sm_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return std::max(gpu.clocks.sm_min.value(), sm_ceiling(state, gpu) - state.limiter.trim_mhz);
 }
 
-double limit_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double limit_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return state.in_force.power_limit.value_or(gpu.limit.normal).value();
 }
 
-void limiter_sees(SimGpuState& state, const GpuPhysics& gpu, double span_s) {
+void limiter_sees(SimGpuState& state, const GpuConstants& gpu, double span_s) {
   LimiterState& limiter = state.limiter;
   const double keep = std::exp(-span_s / gpu.limiter.averaging.value());
   limiter.seen_w = state.segment.power_w + (limiter.seen_w - state.segment.power_w) * keep;
@@ -70,7 +70,7 @@ void limiter_sees(SimGpuState& state, const GpuPhysics& gpu, double span_s) {
       state.segment.estimate_w + (limiter.seen_estimate_w - state.segment.estimate_w) * keep;
 }
 
-bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
+bool limiter_decides(SimGpuState& state, const GpuConstants& gpu) {
   LimiterState& limiter = state.limiter;
   limiter.next_s += gpu.limiter.period.value();
   const double before = sm_in_force(state, gpu);

@@ -2,7 +2,7 @@
 //
 // The work of a training job, as plain numbers: phases (train, evaluation, checkpoint …) made of
 // parts (forward, backward, optimizer …), each with its operations, bytes, launches and waits. A
-// Load is independent of any GPU: durations follow from it and a GpuPhysics. It is trivially
+// Load is independent of any GPU: durations follow from it and a GpuConstants. It is trivially
 // copyable, so that it can lie in shared memory beside the state of a simulated GPU. workload.h
 // reads one from a file.
 #pragma once

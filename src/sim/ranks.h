@@ -18,7 +18,7 @@ namespace hypermile {
 
 struct SimRank {
   SimGpuState* state = nullptr;
-  const GpuPhysics* gpu = nullptr;
+  const GpuConstants* gpu = nullptr;
   const Load* load = nullptr;
   JobObserver* observer = nullptr;
   double offset_s = 0;                  // common time = the rank's own time + offset_s

@@ -19,7 +19,7 @@ class RanksTest : public testing::Test {
  protected:
   void make(const std::vector<double>& work, bool exact = true) {
     sheet_ = sheet_of("rtx3080ti");
-    if (exact) sheet_.physics = typical(sheet_.physics);
+    if (exact) sheet_.constants = typical(sheet_.constants);
     std::vector<SimGpu*> gpus;
     for (std::size_t i = 0; i < work.size(); ++i) {
       SimGpuOptions options;

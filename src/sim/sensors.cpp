@@ -82,7 +82,7 @@ void refresh_history(SimGpuState& state, const SensorModel& model) {
 
 }  // namespace
 
-void begin_sensors(SimGpuState& state, const GpuPhysics& gpu) {
+void begin_sensors(SimGpuState& state, const GpuConstants& gpu) {
   const SensorModel& model = gpu.sensors;
   SensorState& sensors = state.sensors;
   const auto phase = [&](Seconds period) { return period.value() * state.random.uniform(); };
@@ -99,7 +99,7 @@ double next_sensor_event(const SensorState& sensors) {
                    sensors.next_utilization_s, sensors.next_history_s});
 }
 
-void refresh_sensors(SimGpuState& state, const GpuPhysics& gpu) {
+void refresh_sensors(SimGpuState& state, const GpuConstants& gpu) {
   const SensorModel& model = gpu.sensors;
   SensorState& sensors = state.sensors;
   const double now = state.segment.start_s;

@@ -5,18 +5,18 @@
 // fail.
 #pragma once
 
-#include "sim/gpu_physics.h"
+#include "sim/gpu_constants.h"
 #include "sim/sim_state.h"
 
 namespace hypermile {
 
 // Draws the offset of each refresh within its period.
-void begin_sensors(SimGpuState& state, const GpuPhysics& gpu);
+void begin_sensors(SimGpuState& state, const GpuConstants& gpu);
 
 // When the next register changes or the next power window opens.
 double next_sensor_event(const SensorState& sensors);
 
 // Carries out the refreshes that are due at segment.start_s.
-void refresh_sensors(SimGpuState& state, const GpuPhysics& gpu);
+void refresh_sensors(SimGpuState& state, const GpuConstants& gpu);
 
 }  // namespace hypermile

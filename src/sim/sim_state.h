@@ -16,7 +16,7 @@
 
 #include "base/units.h"
 #include "gpu/setting.h"
-#include "sim/gpu_physics.h"
+#include "sim/gpu_constants.h"
 #include "sim/sim_random.h"
 
 namespace hypermile {
@@ -72,7 +72,7 @@ struct JobPosition {
   bool waiting = false;  // waiting for the other ranks
 };
 
-// How one part (or a whole iteration, blended) runs at given clocks; see physics.h.
+// How one part (or a whole iteration, blended) runs at given clocks; see part_rate.h.
 struct PartRate {
   // Of one run with work factor 1; only busy_s scales with the factor.
   double wait_s = 0, busy_s = 0;

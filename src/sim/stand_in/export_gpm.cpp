@@ -88,7 +88,7 @@ NVML_EXPORT nvml::Return nvmlGpmQueryDeviceSupport(nvml::Device device, nvml::Gp
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (out == nullptr) return nvml::kInvalidArgument;
     if (out->version != nvml::kGpmSupportVersion1) return nvml::kArgumentVersionMismatch;
-    out->supported = here.physics(gpu).sensors.activity_metrics ? 1 : 0;
+    out->supported = here.constants(gpu).sensors.activity_metrics ? 1 : 0;
     return nvml::kSuccess;
   });
 }
@@ -115,7 +115,7 @@ NVML_EXPORT nvml::Return nvmlGpmSampleFree(nvml::GpmSample sample) {
 NVML_EXPORT nvml::Return nvmlGpmSampleGet(nvml::Device device, nvml::GpmSample sample) {
   return look_at(__func__, device,
                  [&](const GpuView& view, Machine& here, unsigned gpu) -> nvml::Return {
-                   if (!here.physics(gpu).sensors.activity_metrics) return nvml::kNotSupported;
+                   if (!here.constants(gpu).sensors.activity_metrics) return nvml::kNotSupported;
                    const std::lock_guard lock(samples_mutex);
                    const auto found = samples().find(sample);
                    if (found == samples().end()) return nvml::kInvalidArgument;
@@ -144,7 +144,7 @@ NVML_EXPORT nvml::Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* request) {
     auto* metrics = reinterpret_cast<nvml::GpmMetric*>(reinterpret_cast<std::byte*>(request) +
                                                        offsetof(nvml::GpmMetricsGet, metrics));
     for (unsigned i = 0; i < request->count; ++i) {
-      fill_metric(metrics[i], *from, *to, here.physics(to->gpu).sensors);
+      fill_metric(metrics[i], *from, *to, here.constants(to->gpu).sensors);
     }
     return nvml::kSuccess;
   });

@@ -34,13 +34,13 @@ unsigned long long energy_mj(const GpuView& view) {
   return static_cast<unsigned long long>(std::llround(std::max(joules, 0.0) * 1000));
 }
 
-unsigned requested_limit(const GpuView& view, const GpuPhysics& physics) {
-  return milliwatts(view.record.sim.requested.power_limit.value_or(physics.limit.normal).value());
+unsigned requested_limit(const GpuView& view, const GpuConstants& constants) {
+  return milliwatts(view.record.sim.requested.power_limit.value_or(constants.limit.normal).value());
 }
 
 nvml::Return set_limit(const char* function, nvml::Device device, unsigned wanted) {
   return set_on(function, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
-    const LimitRange& range = here.physics(gpu).limit;
+    const LimitRange& range = here.constants(gpu).limit;
     if (wanted < milliwatts(range.min.value()) || wanted > milliwatts(range.max.value())) {
       return nvml::kInvalidArgument;
     }
@@ -123,7 +123,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetSamples(nvml::Device device, int type,
   return look_at(
       __func__, device, [&](const GpuView& view, Machine& here, unsigned gpu) -> nvml::Return {
         if (value_type == nullptr || count == nullptr) return nvml::kInvalidArgument;
-        const bool has_buffer = here.physics(gpu).sensors.history_period > Seconds(0);
+        const bool has_buffer = here.constants(gpu).sensors.history_period > Seconds(0);
         if (type != nvml::kTotalPowerSamples || !has_buffer) return nvml::kNotSupported;
         *value_type = nvml::kUnsignedInt;
         const std::vector<nvml::PowerSample> samples = samples_after(view, here, after_us);
@@ -143,7 +143,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementMode(nvml::Device device, u
 
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementLimit(nvml::Device device, unsigned* out) {
   return look_at(__func__, device, [&](const GpuView& view, Machine& here, unsigned gpu) {
-    return give(out, requested_limit(view, here.physics(gpu)));
+    return give(out, requested_limit(view, here.constants(gpu)));
   });
 }
 
@@ -156,7 +156,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetEnforcedPowerLimit(nvml::Device device, un
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementDefaultLimit(nvml::Device device,
                                                                   unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return give(out, milliwatts(here.physics(gpu).limit.normal.value()));
+    return give(out, milliwatts(here.constants(gpu).limit.normal.value()));
   });
 }
 
@@ -165,8 +165,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementLimitConstraints(nvml::Devi
                                                                       unsigned* high) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (low == nullptr) return nvml::kInvalidArgument;
-    *low = milliwatts(here.physics(gpu).limit.min.value());
-    return give(high, milliwatts(here.physics(gpu).limit.max.value()));
+    *low = milliwatts(here.constants(gpu).limit.min.value());
+    return give(high, milliwatts(here.constants(gpu).limit.max.value()));
   });
 }
 

@@ -110,7 +110,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetTemperatureThreshold(nvml::Device device, 
                                                            unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (threshold < 0 || threshold >= nvml::kThresholds) return nvml::kInvalidArgument;
-    const int slowdown = static_cast<int>(std::lround(here.physics(gpu).thermal.slowdown.value()));
+    const int slowdown =
+        static_cast<int>(std::lround(here.constants(gpu).thermal.slowdown.value()));
     if (threshold == nvml::kThresholdSlowdown) return give(out, static_cast<unsigned>(slowdown));
     if (threshold != nvml::kThresholdShutdown) return nvml::kNotSupported;
     return give(out, static_cast<unsigned>(slowdown + kShutdownAboveSlowdown));

@@ -28,8 +28,8 @@ std::int64_t clock_ns(clockid_t clock) {
   return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }
 
-void release(GpuRecord& record, const GpuPhysics& physics) {
-  stop_job(record.sim, physics);
+void release(GpuRecord& record, const GpuConstants& constants) {
+  stop_job(record.sim, constants);
   record.job.present = false;
 }
 
@@ -46,7 +46,7 @@ double end_of(GpuRecord& record, double machine_s, double speed) {
 
 struct Cell {
   GpuRecord* record = nullptr;
-  const GpuPhysics* physics = nullptr;
+  const GpuConstants* constants = nullptr;
 };
 
 // Moves the jobs of one group, or a single job, as far as all of them run, and then removes those
@@ -58,7 +58,7 @@ bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
     JobSlot& job = cell.record->job;
     if (!job.present) continue;
     end_s = std::min(end_s, end_of(*cell.record, machine_s, speed));
-    ranks.push_back({&cell.record->sim, cell.physics, &job.load, nullptr, cell.record->slept_s,
+    ranks.push_back({&cell.record->sim, cell.constants, &job.load, nullptr, cell.record->slept_s,
                      job.iterations_before});
   }
   if (ranks.empty()) return true;
@@ -68,18 +68,18 @@ bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
   for (const Cell& cell : cells) {
     const JobSlot& job = cell.record->job;
     if (job.present && job.lease_s + cell.record->slept_s <= end_s)
-      release(*cell.record, *cell.physics);
+      release(*cell.record, *cell.constants);
   }
   return false;
 }
 
-void rest(GpuRecord& record, const GpuPhysics& physics, double machine_s) {
+void rest(GpuRecord& record, const GpuConstants& constants, double machine_s) {
   const double target = machine_s - record.slept_s;
   const double detailed = std::min(target, record.sim.now_s + kIdleDetailSeconds);
-  advance(record.sim, physics, nullptr, Seconds(detailed));
+  advance(record.sim, constants, nullptr, Seconds(detailed));
   if (detailed < target) {
     record.slept_s += target - detailed;
-    record.slept_j += (target - detailed) * view(record.sim, physics, nullptr).power.value();
+    record.slept_j += (target - detailed) * view(record.sim, constants, nullptr).power.value();
   }
 }
 
@@ -130,11 +130,12 @@ Result<GpuView> Machine::update(unsigned gpu, Change change) {
     result.time_s = now_s();
     const std::vector<unsigned> members = copy_group(gpu);
     std::vector<Cell> cells;
-    for (const unsigned i : members) cells.push_back({&next_record(i), &state().cells[i].physics});
+    for (const unsigned i : members)
+      cells.push_back({&next_record(i), &state().cells[i].constants});
     while (!move_jobs(cells, result.time_s, state().speed)) {
     }
     for (const Cell& each : cells) {
-      if (!each.record->job.present) rest(*each.record, *each.physics, result.time_s);
+      if (!each.record->job.present) rest(*each.record, *each.constants, result.time_s);
     }
     GpuRecord& next = next_record(gpu);
     RETURN_IF_ERROR(change(next));
@@ -146,7 +147,7 @@ Result<GpuView> Machine::update(unsigned gpu, Change change) {
     }
   }
   const JobSlot& job = result.record.job;
-  result.now = view(result.record.sim, cell.physics, job.present ? &job.load : nullptr);
+  result.now = view(result.record.sim, cell.constants, job.present ? &job.load : nullptr);
   return result;
 }
 
@@ -158,7 +159,7 @@ Result<void> Machine::request_knob(unsigned gpu, Knob knob, std::optional<double
                                    const std::function<void(GpuRecord&)>& note) {
   Seconds blocked(0);
   RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
-    blocked = request(record.sim, physics(gpu), knob, value);
+    blocked = request(record.sim, constants(gpu), knob, value);
     note(record);
     return Result<void>();
   }));
@@ -183,7 +184,7 @@ Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
                    fmt::format("process {} already trains on GPU {}", job.pid, gpu),
                    "a simulated GPU runs one job: wait for its end, or choose another with --gpu"};
     }
-    if (job.present) release(record, physics(gpu));
+    if (job.present) release(record, constants(gpu));
     job.present = true;
     job.pid = ::getpid();
     job.pid_started = own_start_time();
@@ -194,7 +195,7 @@ Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
     job.group = request.group;
     job.ranks = std::max(1U, request.ranks);
     job.iterations_before = request.iterations_before;
-    hypermile::start_job(record.sim, physics(gpu), job.load, 0, job.group != 0 ? 0 : kNoBarrier);
+    hypermile::start_job(record.sim, constants(gpu), job.load, 0, job.group != 0 ? 0 : kNoBarrier);
     return {};
   }));
   return {};
@@ -214,7 +215,7 @@ Result<GpuView> Machine::beat(unsigned gpu) {
 
 Result<void> Machine::end_job(unsigned gpu) {
   RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
-    if (record.job.present && record.job.pid == ::getpid()) release(record, physics(gpu));
+    if (record.job.present && record.job.pid == ::getpid()) release(record, constants(gpu));
     return Result<void>();
   }));
   return {};

@@ -53,7 +53,7 @@ class Machine {
 
   unsigned gpu_count() const { return state().gpu_count; }
   const GpuFacts& facts(unsigned gpu) const { return state().cells[gpu].facts; }
-  const GpuPhysics& physics(unsigned gpu) const { return state().cells[gpu].physics; }
+  const GpuConstants& constants(unsigned gpu) const { return state().cells[gpu].constants; }
   double speed() const { return state().speed; }
   const std::string& state_file() const { return state_file_; }
   // Simulated seconds since the machine was made.

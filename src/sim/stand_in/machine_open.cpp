@@ -88,9 +88,9 @@ Result<void> fill(MachineState& state, const std::vector<std::string>& gpus, dou
     ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet(gpus[i]));
     GpuCell& cell = state.cells[i];
     cell.facts = facts_of(sheet, i);
-    cell.physics = sheet.physics;
+    cell.constants = sheet.constants;
     cell.records[0] = GpuRecord{};
-    cell.records[0].sim = make_sim_gpu(sheet.physics, hash(cell.facts.uuid));
+    cell.records[0].sim = make_sim_gpu(sheet.constants, hash(cell.facts.uuid));
     cell.current.store(0);
   }
   return {};

@@ -64,7 +64,7 @@ struct GpuRecord {
 
 struct GpuCell {
   GpuFacts facts;
-  GpuPhysics physics;
+  GpuConstants constants;
   std::atomic<std::uint32_t> current;  // index of the active record, 0 or 1
   GpuRecord records[2];
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The physics in closed form: how long a part of a job takes at given clocks, and the board's power
-// meanwhile. The simulation in time and the true best setting both use it, so that they agree. Pure
+// meanwhile. The simulation in time and steady_state.h both use it, so that they agree. Pure
 // functions that cannot fail.
 #pragma once
 
-#include "sim/gpu_physics.h"
+#include "sim/gpu_constants.h"
 #include "sim/sim_state.h"
 
 namespace hypermile {
@@ -21,7 +21,7 @@ double leakage_watts(const PowerModel& power, const CardTraits& card, double die
 
 // `sm_mhz` is the reported clock; where the board's fast brake acts (and `stretching` is not 0),
 // the part runs at a lower one.
-PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+PartRate part_rate(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
                    double sm_mhz, double memory_mhz, double leakage_w, double stretching);
 
 // A whole iteration of a phase as if it were one part: same time, energy and mean shares.

@@ -25,7 +25,7 @@ struct SteadyState {
 
 // The sheet must allow `setting`; knobs that it does not name have the driver's default. `card`
 // defaults to a typical card of the sheet.
-SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
+SteadyState steady_state(const GpuConstants& gpu, const Load& load, const Setting& setting,
                          const CardTraits& card = {}, const Effects& effects = {});
 
 // steady_state() at the default and at every Setting of the grid that the Curve's rules allow.

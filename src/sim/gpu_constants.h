@@ -121,7 +121,7 @@ struct CardSpread {
   double core = 0, leakage = 0, cooling = 0;
 };
 
-struct GpuPhysics {
+struct GpuConstants {
   ClockRanges clocks;
   LimitRange limit;
   Rates rates;
@@ -132,6 +132,6 @@ struct GpuPhysics {
   SensorModel sensors;
   CardSpread spread;
 };
-static_assert(std::is_trivially_copyable_v<GpuPhysics>);
+static_assert(std::is_trivially_copyable_v<GpuConstants>);
 
 }  // namespace hypermile

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "gpu/setting_grid.h"
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
@@ -21,7 +21,7 @@ struct Point {
 
 class Steady {
  public:
-  Steady(const GpuPhysics& gpu, const Load& load, const Setting& setting, const CardTraits& card,
+  Steady(const GpuConstants& gpu, const Load& load, const Setting& setting, const CardTraits& card,
          const Effects& effects)
       : gpu_(gpu), load_(load), card_(card), effects_(effects) {
     memory_ = setting.memory_clock.value_or(gpu.clocks.memory_default).value();
@@ -144,7 +144,7 @@ class Steady {
     return blend(parts.data(), to - from);
   }
 
-  const GpuPhysics& gpu_;
+  const GpuConstants& gpu_;
   const Load& load_;
   const CardTraits& card_;
   const Effects& effects_;
@@ -154,14 +154,14 @@ class Steady {
 
 }  // namespace
 
-SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
+SteadyState steady_state(const GpuConstants& gpu, const Load& load, const Setting& setting,
                          const CardTraits& card, const Effects& effects) {
   return Steady(gpu, load, setting, card, effects).solve();
 }
 
 Curve true_curve(const GpuSheet& sheet, const Workload& workload, const std::vector<Knob>& knobs,
                  const CardTraits& card, const Effects& effects) {
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   const SteadyState normal = steady_state(gpu, workload.load, {}, card, effects);
   Curve curve;
   curve.key = {sheet.name, workload.key, "train", ""};

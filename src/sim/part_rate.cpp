@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ struct Demand {
   double fp64_s = 0, fp32_s = 0, tensor_s = 0;
 };
 
-Demand demand_of(const GpuPhysics& gpu, const PartWork& part) {
+Demand demand_of(const GpuConstants& gpu, const PartWork& part) {
   Demand demand;
   for (std::size_t i = 0; i < kPrecisions; ++i) {
     if (part.flops[i] <= 0) continue;
@@ -57,7 +57,7 @@ double p_norm(double a, double b, double p) {
 }
 
 // Fills in everything that depends on the true SM clock.
-void rate_at(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+void rate_at(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
              const Demand& demand, double sm_mhz, double memory_mhz, PartRate& rate) {
   const double slower = gpu.rates.rated_sm.value() / sm_mhz;
   const double gear = memory_mhz / gpu.rates.rated_memory.value();
@@ -106,7 +106,7 @@ double leakage_watts(const PowerModel& power, const CardTraits& card, double die
          std::exp(power.leakage_per_degree * (die_c - kLeakageReference));
 }
 
-PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+PartRate part_rate(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
                    double sm_mhz, double memory_mhz, double leakage_w, double stretching) {
   const Demand demand = demand_of(gpu, part);
   PartRate rate;
