@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu/gpu.h"
-#include "measure/counter_clock.h"
+#include "measure/energy_counter_clock.h"
 
 namespace hypermile {
 
@@ -18,13 +18,13 @@ class EnergyCurve {
  public:
   // All in order of time. `history` is the card's own buffer of power samples (every 20 ms on
   // Hopper); `readings` are the polled instant power, used where there is no buffer.
-  EnergyCurve(std::span<const CounterStep> steps, std::span<const TimedPower> history,
+  EnergyCurve(std::span<const EnergyCounterStep> steps, std::span<const TimedPower> history,
               std::span<const TimedPower> readings);
 
   bool counted() const { return counted_; }
   // The points at which energy is known best: counter steps, or power samples where there is no
   // counter.
-  std::span<const CounterStep> knots() const { return knots_; }
+  std::span<const EnergyCounterStep> knots() const { return knots_; }
   // nullopt before the first and after the last knot.
   std::optional<Joules> at(Instant time) const;
 
@@ -35,8 +35,8 @@ class EnergyCurve {
   // Integrated power from the first sample to `time`.
   Joules integral(Instant time) const;
 
-  std::vector<CounterStep> knots_;
-  std::vector<CounterStep> integrated_;  // cumulative energy at every power sample
+  std::vector<EnergyCounterStep> knots_;
+  std::vector<EnergyCounterStep> integrated_;  // cumulative energy at every power sample
   bool counted_ = false;
 };
 

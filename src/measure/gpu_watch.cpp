@@ -56,8 +56,8 @@ std::vector<SamplerReading> GpuWatch::poll_last(Instant now) {
   return readings;
 }
 
-void GpuWatch::want_counter_at(Instant time) {
-  if (sampler_) sampler_->want_counter_at(time);
+void GpuWatch::want_energy_counter_at(Instant time) {
+  if (sampler_) sampler_->want_energy_counter_at(time);
 }
 
 void GpuWatch::remember(const SamplerReading& reading, Instant now) {

@@ -48,7 +48,7 @@ class GpuWatch {
   std::vector<SamplerReading> poll_last(Instant now);
   // Asks for a counter read at `time`, where a Window is expected to begin or end. No effect until
   // the GPU is open.
-  void want_counter_at(Instant time);
+  void want_energy_counter_at(Instant time);
   Instant due() const;
 
   const DeviceName& name() const { return name_; }

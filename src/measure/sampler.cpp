@@ -41,7 +41,7 @@ bool Sampler::counter_due(Instant now) const {
   return now - *counter_read_ >= patience - options_.period / 2;
 }
 
-SensorWish Sampler::plan(Instant now) const {
+SensorWish Sampler::next_wish(Instant now) const {
   SensorWish wish{options_.cheap, std::nullopt};
   const bool count = counter_due(now);
   if (count) wish.sensors = wish.sensors | Sensor::kEnergy;
@@ -70,20 +70,20 @@ void Sampler::note_started(const SensorWish& wish, Instant now) {
   if (due_ <= now) due_ = now + period;
 }
 
-void Sampler::want_counter_at(Instant time) {
+void Sampler::want_energy_counter_at(Instant time) {
   counter_wanted_ = counter_wanted_ ? std::min(*counter_wanted_, time) : time;
 }
 
 Result<SamplerReading> Sampler::poll() {
   const Instant now = clock_.now();
-  const SensorWish wish = plan(now);
+  const SensorWish wish = next_wish(now);
   note_started(wish, now);
   return take(read_round(gpu_, wish));
 }
 
 Result<std::optional<SamplerReading>> Sampler::poll_ahead() {
   const Instant now = clock_.now();
-  const SensorWish wish = plan(now);
+  const SensorWish wish = next_wish(now);
   PolledRounds rounds = gpu_.poll(wish);
   note_started(rounds.started ? wish : SensorWish(), now);
   if (!rounds.done) return std::optional<SamplerReading>();

@@ -4,7 +4,7 @@
 // microseconds and are read at every poll. The energy counter costs 3 ms a read on an H200 and
 // moves every 100 ms. It is read at every poll until its rhythm is known. From then on it is read
 // rarely, half-way between two steps, which gives the exact energy at the earlier step
-// (counter_clock.h), and on request where a Window begins or ends. The card's own buffer of
+// (energy_counter_clock.h), and on request where a Window begins or ends. The card's own buffer of
 // power samples is drained with each counter read, and in between before it overflows (2.4 s on an
 // H200).
 //
@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 #include "gpu/gpu.h"
-#include "measure/counter_clock.h"
+#include "measure/energy_counter_clock.h"
 
 namespace hypermile {
 
@@ -33,9 +33,9 @@ struct SamplerOptions {
 };
 
 struct SamplerReading {
-  Sample sample;                    // the cheap sensors, and the counter where it was read
-  std::optional<CounterStep> step;  // a counter step that this reading made known
-  std::vector<TimedPower> history;  // newly drained samples, oldest first; mostly empty
+  Sample sample;                          // the cheap sensors, and the counter where it was read
+  std::optional<EnergyCounterStep> step;  // a counter step that this reading made known
+  std::vector<TimedPower> history;        // newly drained samples, oldest first; mostly empty
   bool counter_stands_still = false;
 };
 
@@ -55,17 +55,17 @@ class Sampler {
   std::vector<SamplerReading> poll_last();
   // Reads the counter at the first useful instant from `time` on, ahead of its schedule. Of several
   // pending requests the earliest counts.
-  void want_counter_at(Instant time);
-  void want_counter() { want_counter_at(clock_.now()); }
+  void want_energy_counter_at(Instant time);
+  void want_energy_counter() { want_energy_counter_at(clock_.now()); }
   // Drains the power buffer at the next poll.
   void want_history() { drained_.reset(); }
 
   std::uint64_t counter_reads() const { return counter_reads_; }
-  const CounterClock& counter() const { return counter_; }
+  const EnergyCounterClock& counter() const { return counter_; }
 
  private:
   bool counter_due(Instant now) const;
-  SensorWish plan(Instant now) const;
+  SensorWish next_wish(Instant now) const;
   bool calm() const;
   // Records that `wish` has been carried out or started.
   void note_started(const SensorWish& wish, Instant now);
@@ -75,7 +75,7 @@ class Sampler {
   Clock& clock_;
   SamplerOptions options_;
   Instant due_;
-  CounterClock counter_;
+  EnergyCounterClock counter_;
   std::optional<Instant> counter_read_;  // time of the newest counter read
   bool has_counter_ = true;
   // set while a counter read is requested from this time on

@@ -62,8 +62,8 @@ class SteppingGpu final : public FakeGpu {
 
 struct SamplerTest : public ::testing::Test {
   // Polls until `until` (seconds) and returns the counter steps.
-  std::vector<CounterStep> poll_until(double until) {
-    std::vector<CounterStep> steps;
+  std::vector<EnergyCounterStep> poll_until(double until) {
+    std::vector<EnergyCounterStep> steps;
     for (; sampler.due().since_origin().value() < until;) {
       clock.sleep_until(sampler.due());
       const auto reading = sampler.poll();
@@ -109,7 +109,7 @@ TEST_F(SamplerTest, ReadsTheCounterAtOnceWhenItIsWanted) {
   poll_until(2);
   const int before = gpu.energy_reads;
 
-  sampler.want_counter();
+  sampler.want_energy_counter();
   poll_until(2.09);
 
   EXPECT_EQ(gpu.energy_reads, before + 1);
@@ -119,8 +119,8 @@ TEST_F(SamplerTest, ReadsTheCounterWhereAWindowWillEndAndNotBefore) {
   poll_until(2);
   const int before = gpu.energy_reads;
 
-  sampler.want_counter_at(Instant() + Seconds(2.3));
-  sampler.want_counter_at(Instant() + Seconds(2.5));
+  sampler.want_energy_counter_at(Instant() + Seconds(2.3));
+  sampler.want_energy_counter_at(Instant() + Seconds(2.5));
   poll_until(2.29);
   const int early = gpu.energy_reads;
   poll_until(2.4);
@@ -162,7 +162,7 @@ TEST_F(SamplerTest, PollsAheadTellTheSameARoundLater) {
 
   EXPECT_EQ(gpu.reads, reads + 1);
   EXPECT_EQ(told.size(), static_cast<std::size_t>(gpu.reads)) << "each of them";
-  std::vector<CounterStep> steps;
+  std::vector<EnergyCounterStep> steps;
   std::int64_t samples = 0;
   for (const SamplerReading& reading : told) {
     if (reading.step) steps.push_back(*reading.step);

@@ -90,7 +90,7 @@ std::optional<Instant> WindowBuilder::first() const {
   return boundaries_.empty() ? std::nullopt : std::optional(boundaries_.front().time);
 }
 
-bool WindowBuilder::wants_counter() const {
+bool WindowBuilder::wants_energy_counter() const {
   if (boundaries_.empty() || ended_) return false;
   const Instant newest = boundaries_.back().time;
   if (!steps_.empty() && steps_.back().time > newest) return false;
@@ -225,7 +225,7 @@ void WindowBuilder::measure_energy(std::span<const Crossing> crossed, Window& wi
   std::vector<SlopePoint> over_time;
   std::vector<SlopePoint> over_iterations;
   auto crossing = crossed.begin();
-  for (const CounterStep& knot : curve.knots()) {
+  for (const EnergyCounterStep& knot : curve.knots()) {
     if (knot.time < begin || knot.time > end) continue;
     over_time.push_back({(knot.time - begin).value(), knot.energy.value()});
     while (crossing + 2 < crossed.end() && (crossing + 1)->time < knot.time) ++crossing;

@@ -71,8 +71,8 @@ class WindowBuilder {
   // there.
   bool ended() const { return ended_; }
   // True where iterations are long and no counter step after the newest Boundary is known yet: a
-  // read now (Sampler::want_counter) would fix the energy there.
-  bool wants_counter() const;
+  // read now (Sampler::want_energy_counter) would fix the energy there.
+  bool wants_energy_counter() const;
   // True where the Window is already unusable, however much longer it lasts.
   bool spoiled() const { return !refusal_.empty(); }
 
@@ -98,7 +98,7 @@ class WindowBuilder {
   std::vector<Boundary> boundaries_;
   std::vector<std::size_t> behind_pauses_;  // indices into boundaries_
   std::vector<Sample> samples_;
-  std::vector<CounterStep> steps_;
+  std::vector<EnergyCounterStep> steps_;
   std::vector<TimedPower> history_;
   bool counter_stands_still_ = false;
   bool ended_ = false;

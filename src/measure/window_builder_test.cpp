@@ -36,7 +36,7 @@ struct Story {
       reading.sample.reasons = EventReasons{};
       reading.sample.gpu_utilization = 0.97;
       if (counter && i % 5 == 0)
-        reading.step = CounterStep{at(t - 0.013), Joules(400 * (t - 0.013))};
+        reading.step = EnergyCounterStep{at(t - 0.013), Joules(400 * (t - 0.013))};
       change_reading(reading);
       builder.add(reading);
     }
@@ -100,7 +100,7 @@ Window of_rounds(int iterations) {
       SamplerReading reading;
       reading.sample.time = at(t);
       reading.sample.power_instant = Watts(watts);
-      reading.step = CounterStep{at(t), Joules(joules)};
+      reading.step = EnergyCounterStep{at(t), Joules(joules)};
       builder.add(reading);
     }
   };
@@ -297,17 +297,17 @@ TEST(WindowBuilder, KeepsTheFirstReasonItIsTold) {
 
 TEST(WindowBuilder, WantsTheCounterBehindLongIterations) {
   WindowBuilder builder({});
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1), .gpu_time = {}});
-  EXPECT_TRUE(builder.wants_counter());
+  EXPECT_TRUE(builder.wants_energy_counter());
   SamplerReading reading;
-  reading.step = CounterStep{at(1.05), Joules(1)};
+  reading.step = EnergyCounterStep{at(1.05), Joules(1)};
   builder.add(reading);
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1.1), .gpu_time = {}});
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1.5), .gpu_time = {}});
-  EXPECT_TRUE(builder.wants_counter());
+  EXPECT_TRUE(builder.wants_energy_counter());
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ constexpr Seconds kWantEvery = Seconds(3);
 
 }  // namespace
 
-WindowMaker::WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done)
-    : gpu_(gpu), plan_(plan), done_(std::move(done)) {}
+WindowMaker::WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done)
+    : gpu_(gpu), lengths_(lengths), done_(std::move(done)) {}
 
 void WindowMaker::set_setting(const Setting& setting) {
   if (setting == setting_) return;
@@ -40,8 +40,8 @@ void WindowMaker::add(const Boundary& boundary, bool fresh) {
   if (!full()) return;
   // The Boundary of level 1 arrives after that of level 0. Wait for it only if larger iterations
   // are short.
-  const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < plan_.length / 2;
-  if (!soon || builder_->span() >= plan_.length * 2) cut();
+  const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < lengths_.length / 2;
+  if (!soon || builder_->span() >= lengths_.length * 2) cut();
 }
 
 void WindowMaker::add_outer(const Boundary& outer) {
@@ -52,11 +52,11 @@ void WindowMaker::add_outer(const Boundary& outer) {
 }
 
 bool WindowMaker::full() const {
-  if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) {
+  if (builder_->span() < lengths_.length || builder_->iterations() < lengths_.fewest_iterations) {
     return false;
   }
   // Only some Boundaries carry a GPU time; a Window that began with one also ends with one.
-  return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= plan_.length * 2;
+  return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= lengths_.length * 2;
 }
 
 void WindowMaker::cut() {
@@ -86,11 +86,11 @@ void WindowMaker::begin(const Boundary& boundary) {
 // in which the job is now.
 void WindowMaker::want_counter_at_an_end(Instant begin) {
   if (gpu_->clock().now() < counter_wanted_) return;
-  const Seconds each = std::max(plan_.length, usual_span_);
+  const Seconds each = std::max(lengths_.length, usual_span_);
   Instant read = begin + each + kStepBehind;
   while (read < gpu_->clock().now() || read - counter_wanted_ < kWantEvery) read = read + each;
   counter_wanted_ = read;
-  gpu_->want_counter_at(read);
+  gpu_->want_energy_counter_at(read);
 }
 
 void WindowMaker::add(const SamplerReading& reading) {
@@ -104,7 +104,7 @@ void WindowMaker::add(std::span<const GpuProcess> processes) {
 void WindowMaker::close() {
   if (!builder_) return;
   const WindowBuilder builder = *std::exchange(builder_, std::nullopt);
-  if (builder.span() >= plan_.shortest && builder.iterations() >= 2) done_(builder.close());
+  if (builder.span() >= lengths_.shortest && builder.iterations() >= 2) done_(builder.close());
 }
 
 }  // namespace hypermile

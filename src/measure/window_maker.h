@@ -17,7 +17,7 @@
 
 namespace hypermile {
 
-struct WindowPlan {
+struct WindowLengths {
   Seconds length = Seconds(2);
   double fewest_iterations = 4;
   // a Window that was cut short and is shorter than this is dropped
@@ -29,7 +29,7 @@ class WindowMaker {
   using Done = std::function<void(const Window&)>;
 
   // `gpu` is null where no GPU could be opened; only time is measured then. It must outlive this.
-  WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done);
+  WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done);
 
   // The setting that is in force from now on; ends the current Window. Initially the driver's
   // default.
@@ -54,7 +54,7 @@ class WindowMaker {
   void cut();
 
   GpuWatch* gpu_;
-  WindowPlan plan_;
+  WindowLengths lengths_;
   Done done_;
   Setting setting_;
   std::vector<std::int64_t> job_processes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/counter_clock.h"
+#include "measure/energy_counter_clock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ double roundest(double low, double high) {
 
 }  // namespace
 
-std::optional<CounterStep> CounterClock::add(Instant time, Joules energy) {
+std::optional<EnergyCounterStep> EnergyCounterClock::add(Instant time, Joules energy) {
   if (!read_ || energy < shown_) {
     // This is the first read, or the driver was reloaded.
     if (read_) forget();
@@ -44,7 +44,7 @@ std::optional<CounterStep> CounterClock::add(Instant time, Joules energy) {
   still_ = false;
   moved_ = time;
   shown_ = energy;
-  if (fast_) return CounterStep{time, energy};
+  if (fast_) return EnergyCounterStep{time, energy};
   const bool tight = bracket.after - bracket.before <= kTight;
   if (!period_ && tight) learn(bracket);
   if (period_) {
@@ -52,23 +52,23 @@ std::optional<CounterStep> CounterClock::add(Instant time, Joules energy) {
     return placed(bracket, energy);
   }
   if (!tight) return std::nullopt;
-  return CounterStep{bracket.before + (bracket.after - bracket.before) / 2, energy};
+  return EnergyCounterStep{bracket.before + (bracket.after - bracket.before) / 2, energy};
 }
 
-bool CounterClock::good_time(Instant time) const {
+bool EnergyCounterClock::good_time(Instant time) const {
   if (!period_) return true;
   const double along = steps_at(time) - std::floor(steps_at(time));
   return along >= kSafe && along <= 1 - kSafe;
 }
 
-void CounterClock::forget() {
+void EnergyCounterClock::forget() {
   brackets_.clear();
   period_.reset();
   told_.reset();
   still_ = fast_ = false;
 }
 
-void CounterClock::learn(const Bracket& bracket) {
+void EnergyCounterClock::learn(const Bracket& bracket) {
   // After a gap it is unknown how many steps lie between two brackets.
   if (!brackets_.empty() && bracket.after - brackets_.back().after >= kStandsStill) {
     brackets_.clear();
@@ -92,12 +92,12 @@ void CounterClock::learn(const Bracket& bracket) {
   for (const Bracket& one : seen) follow(one);
 }
 
-double CounterClock::steps_at(Instant time) const {
+double EnergyCounterClock::steps_at(Instant time) const {
   const Instant middle = low_ + (high_ - low_) / 2;
   return (time - middle) / *period_;
 }
 
-void CounterClock::follow(const Bracket& bracket) {
+void EnergyCounterClock::follow(const Bracket& bracket) {
   const Instant centre = bracket.before + (bracket.after - bracket.before) / 2;
   const Seconds back = *period_ * std::round(steps_at(centre));
   Instant low = std::max(low_, bracket.before - back);
@@ -117,7 +117,7 @@ void CounterClock::follow(const Bracket& bracket) {
   if (told_) *told_ -= std::llround(back / *period_);
 }
 
-std::optional<CounterStep> CounterClock::placed(const Bracket& bracket, Joules energy) {
+std::optional<EnergyCounterStep> EnergyCounterClock::placed(const Bracket& bracket, Joules energy) {
   const double at = steps_at(bracket.after);
   auto number = static_cast<std::int64_t>(std::floor(at));
   // A read this near to a step may show the value before or after it. The counter has moved since
@@ -133,7 +133,7 @@ std::optional<CounterStep> CounterClock::placed(const Bracket& bracket, Joules e
   if (told_ && number <= *told_) return std::nullopt;
   told_ = number;
   const Instant middle = low_ + (high_ - low_) / 2;
-  return CounterStep{middle + *period_ * static_cast<double>(number), energy};
+  return EnergyCounterStep{middle + *period_ * static_cast<double>(number), energy};
 }
 
 }  // namespace hypermile

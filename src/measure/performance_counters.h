@@ -13,20 +13,20 @@
 
 namespace hypermile {
 
-struct CounterReading {
+struct PerformanceCounterReading {
   Features features;        // only those that performance counters provide
   std::size_t samples = 0;  // number of samples in the means
   std::string problem;      // one line; empty on success
 };
 
-class CounterSource {
+class PerformanceCounters {
  public:
-  virtual ~CounterSource() = default;
+  virtual ~PerformanceCounters() = default;
 
   // Starts reading. Reading stops at end(), or once there are enough samples.
   virtual void begin(const GpuIdentity& gpu) = 0;
   // Returns what was read since begin(); empty if begin() was not called.
-  virtual CounterReading end() = 0;
+  virtual PerformanceCounterReading end() = 0;
 };
 
 }  // namespace hypermile

@@ -20,16 +20,16 @@
 namespace hypermile {
 
 // The counter's value became `energy` at `time`.
-struct CounterStep {
+struct EnergyCounterStep {
   Instant time;
   Joules energy;
 };
 
-class CounterClock {
+class EnergyCounterClock {
  public:
   // Takes one read; reads come in order of time. Returns the newest step before it, unless that
   // step was already returned or cannot be placed in time.
-  std::optional<CounterStep> add(Instant time, Joules energy);
+  std::optional<EnergyCounterStep> add(Instant time, Joules energy);
 
   // True once it is known how the counter moves: in a rhythm, or faster than it is read.
   bool known() const { return period_ || fast_; }
@@ -51,7 +51,7 @@ class CounterClock {
   void forget();
   // Time from the reference step to `time`, in steps, with its fraction.
   double steps_at(Instant time) const;
-  std::optional<CounterStep> placed(const Bracket& bracket, Joules energy);
+  std::optional<EnergyCounterStep> placed(const Bracket& bracket, Joules energy);
 
   std::vector<Bracket> brackets_;  // empty once the rhythm is known
   bool fast_ = false;              // the counter moves between any two reads
