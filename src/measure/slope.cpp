@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
@@ -18,7 +20,6 @@ constexpr double kOverlapGain = 1.5;  // overlapping stretches are worth 1.5 × 
 // With at least this many steps, errors of single points can be told from variable growth. With
 // fewer, all scatter counts as growth, which errs on the safe side.
 constexpr double kManySteps = 100;
-constexpr double kZ95 = 1.959963985;
 
 std::vector<SlopePoint> thinned(std::span<const SlopePoint> points) {
   std::vector<SlopePoint> rising;
@@ -140,16 +141,9 @@ EndSlope slope_between_ends(std::span<const SlopePoint> points, std::size_t ends
           (scatter.growing * grown + 2 * scatter.single / count) / (span * span)};
 }
 
-// Ratio of Student's t to the normal quantile for 95 % (Cornish-Fisher expansion).
+// Ratio of Student's t to the normal quantile for a 95 % interval.
 double widening(double freedom) {
-  const double z = kZ95;
-  const double z3 = z * z * z;
-  const double z5 = z3 * z * z;
-  const double z7 = z5 * z * z;
-  const double t = z + (z3 + z) / (4 * freedom) +
-                   (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom) +
-                   (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * std::pow(freedom, 3));
-  return t / z;
+  return student_half_width95(freedom) / normal_half_width95();
 }
 
 }  // namespace
