@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "evidence/sim/nelder_mead.h"
+#include "base/nelder_mead.h"
 #include "sim/gpu_sheet.h"
 #include "sim/steady_state.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "evidence/sim/nelder_mead.h"
+#include "base/nelder_mead.h"
 #include "sim/steady_state.h"
 
 namespace hypermile {
