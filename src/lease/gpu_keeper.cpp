@@ -28,9 +28,9 @@ bool same_limit(double a, double b) {
 
 Error above_baseline(Knob knob, double wanted, double most) {
   return Error{ErrorCode::kPermission,
-               fmt::format("{}={:g} is above {:g}, which is in force without this lease",
-                           to_string(knob), wanted, most),
-               "ask for less: a lease never goes above what the administrator has set"};
+               fmt::format("{}={:g} is above {:g}, the value without this lease", to_string(knob),
+                           wanted, most),
+               "request less: a lease may not exceed what the administrator has set"};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Result<std::optional<double>> GpuKeeper::find_baseline(Knob knob) {
   ASSIGN_OR_RETURN(const Sample sample, gpu_->read(Sensor::kPowerLimit));
   if (!sample.requested_power_limit) {
     return Error{ErrorCode::kUnsupported,
-                 "the power limit cannot be read, so it could not be given back",
+                 "the power limit cannot be read, so it could not be restored",
                  "declare the site's power limit in the daemon's configuration"};
   }
   return std::optional<double>(sample.requested_power_limit->value());
@@ -120,7 +120,7 @@ Result<std::map<Knob, ChangeRecord>> GpuKeeper::prepare(const SetRequest& reques
 }
 
 Result<SetReply> GpuKeeper::set(const SetRequest& request) {
-  if (!journal_) return Error{ErrorCode::kNotReady, "the GPU has not been taken over yet"};
+  if (!journal_) return Error{ErrorCode::kNotReady, "the GPU is not ready for leases yet"};
   RETURN_IF_ERROR(check_ready(request.lease));
   ASSIGN_OR_RETURN(const Setting bounded,
                    within_bounds(request.setting, request.bounds, gpu_->capabilities()));

@@ -97,7 +97,7 @@ TEST_F(GpuKeeperTest, LeavesAPowerLimitAloneThatSomebodyElseHasSetSince) {
   EXPECT_EQ(to_string(card_.held), "limit=550W");
 }
 
-TEST_F(GpuKeeperTest, ComparesAlsoAfterItsPredecessorWasKilled) {
+TEST_F(GpuKeeperTest, LeavesAForeignPowerLimitAloneAlsoAfterItsPredecessorWasKilled) {
   ASSERT_TRUE(set(*ready_keeper(), "limit=400").ok());
   card_.held.power_limit = Watts(550);
 
@@ -238,7 +238,7 @@ TEST_F(GpuKeeperTest, ResetsEverythingForTheAdministratorWhateverTheJournalSays)
   EXPECT_TRUE(card_.held.empty());
 }
 
-TEST_F(GpuKeeperTest, DoesNotTripOverAKnobThatTheCardLacks) {
+TEST_F(GpuKeeperTest, IgnoresAKnobThatTheCardLacks) {
   const Error lacking{ErrorCode::kUnsupported, "no memory lock"};
   const auto keeper = ready_keeper({{GpuCall::kReset, fault::Fails{lacking}, 1, 1}});
 

@@ -12,7 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr int kMostDamagedFiles = 100;
-constexpr const char* kRemedy = "see that the disk of the journals has room and is well";
+constexpr const char* kRemedy = "check that the disk of the journals has free space and no errors";
 
 template <class... Kinds>
 struct Overload : Kinds... {
@@ -75,10 +75,10 @@ Result<void> Journal::replay(std::string_view bytes) {
 
 Result<void> Journal::replay_record(const JournalRecord& record, bool first) {
   if (std::holds_alternative<HeaderRecord>(record) != first) {
-    return damaged("a journal has one header, and that first");
+    return damaged("a journal must have exactly one header, at its start");
   }
   const GpuUuid& gpu = std::visit([](const auto& r) -> const GpuUuid& { return r.gpu; }, record);
-  if (gpu != gpu_) return damaged(fmt::format("a record of another GPU, {}", gpu.text()));
+  if (gpu != gpu_) return damaged(fmt::format("a record belongs to another GPU, {}", gpu.text()));
   std::visit(
       Overload{[](const HeaderRecord&) {}, [this](const ChangeRecord& change) { merge(change); },
                [this](const RestoredRecord& restored) { changes_.erase(restored.knob); }},

@@ -169,7 +169,7 @@ class LeaseProperty {
   std::map<LeaseId, Held> leases_;
 };
 
-TEST(LeaseProperty, HoldsForRandomLives) {
+TEST(LeaseProperty, InvariantsHoldForRandomSequences) {
   int changes = 0;
   int ends = 0;
   for (std::uint64_t seed = 1; seed <= 300 && !::testing::Test::HasFailure(); ++seed) {

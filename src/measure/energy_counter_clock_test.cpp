@@ -30,7 +30,7 @@ TEST(EnergyCounterClock, LearnsTheRhythmFromReadsThatBracketSteps) {
   EXPECT_NEAR(clock.period()->value(), 0.1, 1e-9);
 }
 
-TEST(EnergyCounterClock, PlacesStepsOneReadEachAlwaysOffByTheSame) {
+TEST(EnergyCounterClock, PlacesEveryStepFromOneReadWithAConstantOffset) {
   EnergyCounterClock clock = learnt();
   std::vector<double> off;
 
@@ -46,7 +46,7 @@ TEST(EnergyCounterClock, PlacesStepsOneReadEachAlwaysOffByTheSame) {
   EXPECT_LT(std::abs(off.front()), 0.010);
 }
 
-TEST(EnergyCounterClock, TellsEachStepOnce) {
+TEST(EnergyCounterClock, ReturnsEachStepOnce) {
   EnergyCounterClock clock = learnt();
 
   EXPECT_TRUE(clock.add(at(2.06), shown_at(2.06)));
@@ -62,7 +62,7 @@ TEST(EnergyCounterClock, KnowsWhenAReadWouldLieTooNearToAStep) {
   EXPECT_FALSE(clock.good_time(at(5.130)));
 }
 
-TEST(EnergyCounterClock, TakesReadsAsTheyAreWhereTheCounterIsFasterThanTheyCome) {
+TEST(EnergyCounterClock, UsesTheTimeOfTheReadWhereTheCounterMovesFasterThanItIsRead) {
   EnergyCounterClock clock;
   for (double t = 0; t < 0.3; t += 0.02) clock.add(at(t), Joules(400 * t + 1));
 

@@ -40,7 +40,7 @@ TEST(EnergyCurve, IsStraightWhereNoPowerIsKnown) {
   EXPECT_FALSE(curve.disagreement(at(0), at(3)));
 }
 
-TEST(EnergyCurve, EndsWithItsSteps) {
+TEST(EnergyCurve, IsUnknownOutsideItsSteps) {
   const EnergyCurve curve(whole_seconds(3), samples(0, 5), {});
 
   EXPECT_FALSE(curve.at(at(3.1)));

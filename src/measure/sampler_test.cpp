@@ -81,7 +81,7 @@ struct SamplerTest : public ::testing::Test {
   explicit SamplerTest(const SamplerOptions& options = {}) : sampler(gpu, clock, options) {}
 };
 
-TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryOther) {
+TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryTwoSeconds) {
   poll_until(1);
   const int learning = gpu.energy_reads;
   poll_until(61);
@@ -93,7 +93,7 @@ TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryOther) {
   EXPECT_EQ(sampler.counter_reads(), static_cast<std::uint64_t>(gpu.energy_reads));
 }
 
-TEST_F(SamplerTest, EveryReadOfTheCounterTellsAStep) {
+TEST_F(SamplerTest, EveryReadOfTheCounterGivesAStep) {
   poll_until(1);
   const int before = gpu.energy_reads;
 
@@ -129,7 +129,7 @@ TEST_F(SamplerTest, ReadsTheCounterWhereAWindowWillEndAndNotBefore) {
   EXPECT_EQ(gpu.energy_reads, before + 1);
 }
 
-TEST_F(SamplerTest, DrainsLoseNoSampleTellNoneTwiceAndComeWithTheCounter) {
+TEST_F(SamplerTest, DrainsReturnEverySampleOnceAndComeWithACounterRead) {
   poll_until(1);
   std::vector<TimedPower> told;
   bool with_the_counter = true;
@@ -148,7 +148,7 @@ TEST_F(SamplerTest, DrainsLoseNoSampleTellNoneTwiceAndComeWithTheCounter) {
   EXPECT_LE(gpu.drains, 32);
 }
 
-TEST_F(SamplerTest, PollsAheadTellTheSameARoundLater) {
+TEST_F(SamplerTest, PollingAheadReturnsTheSameReadingsOnePollLater) {
   gpu.late = true;
   std::vector<SamplerReading> told;
   for (; sampler.due().since_origin() < Seconds(10.5);) {
@@ -178,7 +178,7 @@ struct CalmSamplerTest : public SamplerTest {
   CalmSamplerTest() : SamplerTest({.calm_period = milliseconds(80)}) {}
 };
 
-TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardKeepsPowerItselfAndMissesNoStepThatIsPlanned) {
+TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardBuffersPowerAndMissesNoScheduledStep) {
   poll_until(3);
   const int before = gpu.reads;
 
@@ -191,7 +191,7 @@ TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardKeepsPowerItselfAndMissesNoStepTh
               300, 0.01);
 }
 
-TEST_F(CalmSamplerTest, PollsAsOftenAsEverWhereTheCardKeepsNone) {
+TEST_F(CalmSamplerTest, PollsAtTheUsualPeriodWhereTheCardHasNoBuffer) {
   gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
 
   poll_until(10);
@@ -199,7 +199,7 @@ TEST_F(CalmSamplerTest, PollsAsOftenAsEverWhereTheCardKeepsNone) {
   EXPECT_NEAR(gpu.reads, 500, 2);
 }
 
-TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
+TEST_F(SamplerTest, TriesAMissingCounterOrBufferOnlyOnce) {
   gpu.has_counter = false;
   gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
 
@@ -209,7 +209,7 @@ TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
   EXPECT_EQ(gpu.drains, 1);
 }
 
-TEST_F(SamplerTest, GoesOnWhereTheBufferHasNothingYetAndFailsWhereTheGpuIsLost) {
+TEST_F(SamplerTest, ContinuesWithAnEmptyBufferAndFailsWithALostGpu) {
   gpu.history_error = Error{ErrorCode::kNotReady, "later"};
   EXPECT_TRUE(sampler.poll().ok());
 
@@ -218,7 +218,7 @@ TEST_F(SamplerTest, GoesOnWhereTheBufferHasNothingYetAndFailsWhereTheGpuIsLost) 
   EXPECT_EQ(sampler.poll().error().code, ErrorCode::kGpuLost);
 }
 
-TEST_F(SamplerTest, APollThatComesLateBringsNoBurstAfterIt) {
+TEST_F(SamplerTest, ALatePollIsNotFollowedByABurst) {
   poll_until(1);
   clock.advance(Seconds(3));
 

@@ -173,7 +173,7 @@ Window WindowBuilder::close() const {
   object(sensors_object(terms_.setting, sensors));
   if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object({"the energy counter stands still"});
-  if (!window.time_per_iteration) object({"the Boundaries do not move on in time"});
+  if (!window.time_per_iteration) object({"the times of the iterations do not increase"});
   if (!window.power) object({"power is not known", Refusal::kNoPower});
   object(heat_objects(sensors));
   return window;

@@ -206,12 +206,12 @@ TEST(WindowBuilder, RefusesThrottlingByHeatButNotAPowerCap) {
 TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
   Story above;
   above.terms.setting.sm_clock = Mhz(1200);
-  EXPECT_EQ(above.refusal(), "SM clock not reached: asked for 1200 MHz, saw 1410");
+  EXPECT_EQ(above.refusal(), "SM clock not reached: requested 1200 MHz, measured 1410");
   EXPECT_EQ(above.build().close().refusal, Refusal::kClockNotReached);
 
   Story below;
   below.terms.setting.sm_clock = Mhz(1600);
-  EXPECT_EQ(below.refusal(), "SM clock not reached: asked for 1600 MHz, saw 1410");
+  EXPECT_EQ(below.refusal(), "SM clock not reached: requested 1600 MHz, measured 1410");
   below.change_reading = [](SamplerReading& reading) {
     reading.sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
   };
@@ -219,10 +219,10 @@ TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
 
   Story memory;
   memory.terms.setting.memory_clock = Mhz(2201);
-  EXPECT_EQ(memory.refusal(), "memory clock not reached: asked for 2201 MHz, saw 3201");
+  EXPECT_EQ(memory.refusal(), "memory clock not reached: requested 2201 MHz, measured 3201");
 }
 
-TEST(WindowBuilder, TrustsItsTimesLessWhileTheClockWandersBetweenSteps) {
+TEST(WindowBuilder, WidensItsErrorsWhereTheClockWandersBetweenSteps) {
   Story steady;
   Story twice;  // for a second each, so that two changes are seen
   twice.change_reading = [](SamplerReading& reading) {
@@ -262,8 +262,7 @@ TEST(WindowBuilder, RefusesAGpuThatOthersUse) {
 TEST(WindowBuilder, RefusesAnIdleGpuAndAPausedJob) {
   Story idle;
   idle.change_reading = [](SamplerReading& reading) { reading.sample.gpu_utilization = 0.0; };
-  EXPECT_EQ(idle.refusal(),
-            "the GPU stood idle for 100 % of the time: the job waits for something");
+  EXPECT_EQ(idle.refusal(), "the GPU was idle for 100 % of the time: the job was waiting");
 
   Story paused;
   paused.change_boundary = [](Boundary& boundary) {
@@ -286,7 +285,7 @@ TEST(WindowBuilder, RefusesACounterThatStandsStillAndUnknownPower) {
   EXPECT_EQ(unknown.refusal(), "power is not known");
 }
 
-TEST(WindowBuilder, KeepsTheFirstReasonItIsTold) {
+TEST(WindowBuilder, KeepsTheFirstReasonForRefusal) {
   WindowBuilder builder = Story().build();
 
   builder.refuse("the pattern broke");

@@ -69,8 +69,8 @@ std::optional<Mhz> clock_of(const Mean& mean) {
 }
 
 Objection not_reached(const char* knob, Mhz asked, Mhz seen) {
-  return {fmt::format("{} clock not reached: asked for {:.0f} MHz, saw {:.0f}", knob, asked.value(),
-                      seen.value()),
+  return {fmt::format("{} clock not reached: requested {:.0f} MHz, measured {:.0f}", knob,
+                      asked.value(), seen.value()),
           Refusal::kClockNotReached};
 }
 
@@ -122,7 +122,7 @@ Objection heat_objects(const WindowSensors& sensors) {
 
 Objection sensors_object(const Setting& setting, const WindowSensors& sensors) {
   if (sensors.idle_share.value_or(0) > kMostIdle) {
-    return {fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
+    return {fmt::format("the GPU was idle for {:.0f} % of the time: the job was waiting",
                         *sensors.idle_share * 100),
             Refusal::kIdle};
   }

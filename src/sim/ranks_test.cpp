@@ -123,7 +123,7 @@ TEST_F(RanksTest, MovingInManyStepsGivesTheSameBits) {
   cards_.clear();
 }
 
-TEST_F(RanksTest, NobodyGoesOnWhileARankIsMissing) {
+TEST_F(RanksTest, NoRankContinuesWhileOneIsMissing) {
   make({1.0, 1.0});
   std::vector<SimRank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
 

@@ -170,7 +170,7 @@ Result<std::vector<TimedPower>> ReplayGpu::power_history(Instant after) {
 }
 
 Result<ActivityMetrics> ReplayGpu::activity() {
-  return Error{ErrorCode::kUnsupported, "a sweep holds no activity metrics"};
+  return Error{ErrorCode::kUnsupported, "a replayed sweep has no activity metrics"};
 }
 
 Result<std::vector<GpuProcess>> ReplayGpu::processes() {
@@ -198,7 +198,7 @@ Error ReplayGpu::unsupported(const Setting& setting) const {
   const auto nearest = std::ranges::min_element(curve_.points, {}, distance);
   return Error{ErrorCode::kUnsupported,
                fmt::format("{} was not measured in this sweep", to_string(setting)),
-               fmt::format("the nearest measured Setting is {}", to_string(nearest->setting))};
+               fmt::format("the nearest measured setting is {}", to_string(nearest->setting))};
 }
 
 ApplyOutcome ReplayGpu::apply(const Setting& setting) {

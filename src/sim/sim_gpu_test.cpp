@@ -236,7 +236,7 @@ TEST_F(SimGpuTest, RunsAtTheTimeAndPowerOfTheSteadyStateOnEveryCard) {
 }
 
 // A heat sink with twice the heat capacity reaches the die's limit at the default after minutes.
-TEST_F(SimGpuTest, TheTruthKnowsThatAHotCardSlowsDown) {
+TEST_F(SimGpuTest, TheSteadyStateIncludesThatAHotCardSlowsDown) {
   const Workload workload = workload_of("resnet50_b128");
   Effects hot = kNoEffects;
   hot.thermal_memory = 2;

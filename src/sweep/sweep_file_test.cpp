@@ -72,11 +72,11 @@ TEST(ReadSweep, NamesTheColumnsThatAreMissing) {
       "row per GPU, job and Setting; see docs/sweep-format.md");
 }
 
-TEST(ReadSweep, SaysWhenTheFileIsNotThere) {
+TEST(ReadSweep, SaysWhenTheFileDoesNotExist) {
   EXPECT_EQ(read_sweep("/nonexistent/s.csv").error().code, ErrorCode::kNotFound);
 }
 
-TEST(ReadSweep, ToldToBeTolerantTellsBrokenRowsAndGoesOn) {
+TEST(ReadSweep, WhenTolerantReportsBrokenRowsAndContinues) {
   std::istringstream in(
       "gpu,workload,time_s,power_w,is_default\ng,w,1,50,1\ng,w,fast,50,0\ng,w\ng,w,2,40,0\n");
 

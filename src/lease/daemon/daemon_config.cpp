@@ -109,7 +109,7 @@ class ConfigLoader {
 
   void warn(std::string_view what, const std::string& name) {
     config_.warnings.push_back(fmt::format(
-        "{}: this machine knows no {} '{}'; nothing is allowed to it", file_, what, name));
+        "{}: there is no {} '{}' on this machine; rules for it have no effect", file_, what, name));
   }
 
   // Required, so that an omission never means "all".

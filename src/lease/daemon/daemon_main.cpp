@@ -15,13 +15,13 @@ namespace hypermile {
 namespace {
 
 constexpr const char* kHelp =
-    "hypermiled: holds leases on GPU clocks and gives the GPUs back, whatever dies\n\n"
+    "hypermiled: leases GPU clocks to users and restores every GPU afterwards\n\n"
     "usage: hypermiled [--config F.toml] [--socket PATH] [--state FOLDER]\n"
     "       hypermiled --guardian                    (started by hypermile itself)\n\n"
     "  --config F.toml   allow-list, baseline, limits (default /etc/hypermile/hypermiled.toml)\n"
-    "  --socket PATH     where clients find it (default /run/hypermile/hypermiled.sock)\n"
-    "  --state FOLDER    where it keeps its journals (default /run/hypermile/state)\n"
-    "  --guardian        serve the one client on standard input, restore when it is gone, end\n"
+    "  --socket PATH     socket on which clients connect (default /run/hypermile/hypermiled.sock)\n"
+    "  --state FOLDER    folder of its journals (default /run/hypermile/state)\n"
+    "  --guardian        serve the one client on standard input, then restore the GPUs and end\n"
     "  --help, --version\n\n"
     "See docs/administration.md.\n";
 

@@ -178,7 +178,7 @@ class DaemonProcess {
   void reload() {
     Result<DaemonConfig> config = read_daemon_config(options_.config, machine_accounts());
     if (!config) {
-      return log_(LogLevel::kError, "the configuration stays as it was: " + config.error().line());
+      return log_(LogLevel::kError, "the configuration is not changed: " + config.error().line());
     }
     for (const std::string& warning : config->warnings) log_(LogLevel::kWarning, warning);
     service_.set_config(*std::move(config));

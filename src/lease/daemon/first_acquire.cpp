@@ -32,7 +32,7 @@ void look(EventLoop& loop, Clock& clock, int socket,
 Result<std::optional<std::vector<GpuUuid>>> peek_first_acquire(int socket) {
   std::string held(kFrameHeaderBytes + kMostBodyBytes, '\0');
   const ssize_t got = ::recv(socket, held.data(), held.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (got == 0) return Error{ErrorCode::kIo, "the owner has gone without asking for a lease"};
+  if (got == 0) return Error{ErrorCode::kIo, "the owner ended without requesting a lease"};
   if (got < 0 && errno != EAGAIN && errno != EINTR) {
     return Error{ErrorCode::kIo, std::strerror(errno)};
   }

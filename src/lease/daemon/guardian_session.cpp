@@ -51,15 +51,15 @@ bool is_socket(int fd) {
 
 Result<bool> start_guardian_session() {
   if (!is_socket(STDIN_FILENO)) {
-    return Error{ErrorCode::kUsage, "a guardian serves the socket on its standard input",
-                 "it is started by hypermile itself"};
+    return Error{ErrorCode::kUsage, "a guardian needs a socket as its standard input",
+                 "hypermile starts guardians itself; do not run one by hand"};
   }
   // A process that leads a group cannot begin a session, so the child does.
   const pid_t child = ::fork();
   if (child < 0) return Error{ErrorCode::kIo, fmt::format("cannot fork: {}", std::strerror(errno))};
   if (child > 0) return false;
   ::setsid();
-  if (::chdir("/") != 0) return Error{ErrorCode::kIo, "cannot leave the owner's folder"};
+  if (::chdir("/") != 0) return Error{ErrorCode::kIo, "cannot change to the folder /"};
   close_inherited();
   leave_control_group();
   const int nowhere = ::open("/dev/null", O_RDWR);

@@ -37,7 +37,7 @@ Result<GpuList> list_machine(const Log& log) {
   ASSIGN_OR_RETURN(GpuList machine, list_gpus_within(kListDeadline));
   for (const Error& problem : machine.unreachable) log(LogLevel::kWarning, problem.line());
   if (machine.gpus.empty()) {
-    return Error{ErrorCode::kNotFound, "the driver knows no GPU that answers",
+    return Error{ErrorCode::kNotFound, "the driver lists no GPU that responds",
                  "check 'nvidia-smi -L' and the kernel log"};
   }
   return machine;
@@ -106,7 +106,7 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
         const bool kept = report.problem->code == ErrorCode::kBusy;
         if (!kept) log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
       } else if (!report.knobs.empty()) {
-        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process had died");
       }
     }
     orphans = std::move(left);

@@ -67,7 +67,7 @@ Result<Descriptor> open_process_handle(int socket, const Peer& peer) {
   fd = static_cast<int>(::syscall(kPidfdOpen, peer.pid, 0));
   if (fd >= 0) return Descriptor(fd);
   if (errno == ENOSYS) return Descriptor();
-  if (errno == ESRCH) return Error{ErrorCode::kNotFound, "the client is gone already"};
+  if (errno == ESRCH) return Error{ErrorCode::kNotFound, "the client has already ended"};
   return peer_error("open the process");
 }
 

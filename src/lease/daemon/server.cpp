@@ -71,10 +71,10 @@ Result<void> Server::check_room(const Peer& peer) const {
   const auto count = per_user_.find(peer.uid);
   if (!peer.privileged && count != per_user_.end() &&
       count->second >= config.connections_per_user) {
-    return Error{
-        ErrorCode::kBusy,
-        fmt::format("user {} has {} connections, no more are allowed", peer.uid, count->second),
-        "end some; [limits] connections_per_user in hypermiled.toml sets how many"};
+    return Error{ErrorCode::kBusy,
+                 fmt::format("user {} already has {} connections, the most allowed", peer.uid,
+                             count->second),
+                 "close some; [limits] connections_per_user in hypermiled.toml sets how many"};
   }
   return {};
 }

@@ -33,8 +33,8 @@ class DaemonConnection {
   Result<Wanted> ask(const wire::Request& request, Seconds deadline) {
     ASSIGN_OR_RETURN(wire::Reply reply, call(request, deadline));
     if (Wanted* wanted = std::get_if<Wanted>(&reply)) return std::move(*wanted);
-    return Error{ErrorCode::kParse, "the daemon gave an answer to another question",
-                 "install one version of hypermile and hypermiled"};
+    return Error{ErrorCode::kParse, "the daemon sent the wrong kind of reply",
+                 "install the same version of hypermile and hypermiled"};
   }
 
  private:

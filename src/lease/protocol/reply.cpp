@@ -225,7 +225,7 @@ Result<Reply> decode_by_type(std::uint64_t type, const Fields& fields) {
     case tags::kDaemonStatus:
       return decode_daemon_status(fields);
     default:
-      return malformed(fmt::format("there is no reply of type {}", type));
+      return malformed(fmt::format("the reply type {} is unknown", type));
   }
 }
 

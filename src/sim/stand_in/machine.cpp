@@ -205,7 +205,8 @@ Result<GpuView> Machine::beat(unsigned gpu) {
   return update(gpu, [&](GpuRecord& record) -> Result<void> {
     JobSlot& job = record.job;
     if (!job.present || job.pid != ::getpid()) {
-      return Error{ErrorCode::kNotFound, "the GPU gave this job up: it stood still for too long"};
+      return Error{ErrorCode::kNotFound,
+                   "the GPU dropped this job, because its process stood still for too long"};
     }
     job.beat_s = record.sim.now_s;
     job.lease_s = job.beat_s + kLeaseSeconds * speed();

@@ -164,7 +164,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   const std::string path = fmt::format("{}.{}.new", spec.path, ::getpid());
   ::unlink(path.c_str());
   const File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (file.get() < 0) return system_error("cannot make " + path, errno);
+  if (file.get() < 0) return system_error("cannot create " + path, errno);
   const std::size_t size = kPageSize + spec.payload_size;
   void* memory = MAP_FAILED;
   // Reserve all blocks now, so that a full disk shows here and not as SIGBUS later.
@@ -175,7 +175,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   if (memory == MAP_FAILED) {
     const int number = errno;
     ::unlink(path.c_str());
-    return system_error("cannot make " + path, number);
+    return system_error("cannot create " + path, number);
   }
   std::unique_ptr<SharedRegion> region(new SharedRegion(memory, size));
   Header& header = region->header();
@@ -187,7 +187,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   spec.purpose.copy(header.purpose, sizeof header.purpose - 1);
   Result<void> filled = spec.fill(region->payload());
   if (const int error = make_shared_mutex(header.mutex); filled && error != 0) {
-    filled = system_error("cannot make a mutex in " + path, error);
+    filled = system_error("cannot create a mutex in " + path, error);
   }
   if (filled && ::rename(path.c_str(), spec.path.c_str()) != 0) {
     filled = system_error("cannot replace " + spec.path, errno);
