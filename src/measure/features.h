@@ -24,7 +24,7 @@ enum class Feature : unsigned {
   kSmActive,       // share of time and SMs with a warp, 0..1
   kSmOccupancy,    // resident warps over the most there can be, all SMs, 0..1
   kTensorActive,   // tensor pipe, 0..1 of peak
-  kFp64Active,     // the pipes from here on likewise
+  kFp64Active,     // this and the next three: share of the pipe's peak, 0..1
   kFp32Active,
   kFp16Active,
   kIntegerActive,

@@ -17,8 +17,8 @@ constexpr double kFewestStretches = 6;
 // length of a long stretch in units of the likeness of neighbours
 constexpr double kPastResemblance = 3;
 constexpr double kOverlapGain = 1.5;  // overlapping stretches are worth 1.5 × as many separate ones
-// With at least this many steps, errors of single points can be told from variable growth. With
-// fewer, all scatter counts as growth, which errs on the safe side.
+// With at least this many steps, errors of single points can be separated from variable growth.
+// With fewer, all scatter counts as growth, which errs on the safe side.
 constexpr double kManySteps = 100;
 
 std::vector<SlopePoint> thinned(std::span<const SlopePoint> points) {

@@ -2,7 +2,7 @@
 //
 // Starts a guardian where no daemon runs: hypermiled as root, directly or through sudo, with one
 // end of a socket pair as its standard input. The caller and its job keep their own rights.
-// LeaseClient calls it.
+// lease_client.h calls it.
 #pragma once
 
 #include <string>
