@@ -78,7 +78,7 @@ class Sampler {
   EnergyCounterClock counter_;
   std::optional<Instant> counter_read_;  // time of the newest counter read
   bool has_counter_ = true;
-  // set while a counter read is requested from this time on
+  // Set while a counter read is requested from this time on.
   std::optional<Instant> counter_wanted_;
   std::uint64_t counter_reads_ = 0;  // reads that returned a value
   std::optional<Instant> drained_;   // time of the newest drain

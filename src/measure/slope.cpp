@@ -14,7 +14,7 @@ constexpr std::size_t kMostPoints = 513;  // more are thinned out evenly, keepin
 // number of long stretches in a Window if neighbours are not alike
 constexpr double kStretches = 16;
 constexpr double kFewestStretches = 6;
-// length of a long stretch in units of the likeness of neighbours
+// Length of a long stretch in units of the likeness of neighbours.
 constexpr double kPastResemblance = 3;
 constexpr double kOverlapGain = 1.5;  // overlapping stretches are worth 1.5 × as many separate ones
 // With at least this many steps, errors of single points can be separated from variable growth.

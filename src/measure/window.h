@@ -59,7 +59,7 @@ struct Window {
   std::optional<double> energy_error;  // relative standard error of energy_per_iteration
   // Energy counter against integrated power, as counter / integral - 1, where both are known.
   std::optional<double> energy_disagreement;
-  // true: GPU timestamps gave the time per iteration; false: the host's clock
+  // True: GPU timestamps gave the time per iteration; false: the host's clock.
   bool gpu_timed = false;
   // The load that the job puts on the GPU (features.h); null unless it was collected for a
   // baseline.

@@ -14,7 +14,7 @@ namespace {
 // GPU times are used where there are enough of them for an error and they cover most of the Window.
 constexpr std::size_t kFewestGpuTimes = 4;
 constexpr double kGpuTimesCover = 0.8;
-// share of the iterations that whole rounds must hold to be used
+// Share of the iterations that whole rounds must hold to be used.
 constexpr double kRoundsCover = 0.5;
 // Energy is taken at the counter's steps while an iteration is shorter than this share of the time
 // between two steps that were read. A longer iteration spans several of these intervals, which are

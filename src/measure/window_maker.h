@@ -20,7 +20,7 @@ namespace hypermile {
 struct WindowLengths {
   Seconds length = Seconds(2);
   double fewest_iterations = 4;
-  // a Window that was cut short and is shorter than this is dropped
+  // A Window that was cut short and is shorter than this is dropped.
   Seconds shortest = Seconds(0.5);
 };
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSlowed = EventReasons::kHardwareSlowdown | EventReasons
 constexpr double kMostSlowed = 0.1;
 constexpr double kHardlyUsed = 0.05;  // utilisation below which the GPU counts as idle
 constexpr double kMostIdle = 0.5;
-// one clock step of slack above the ceiling; beyond it the ceiling does not work
+// One clock step of slack above the ceiling; beyond it the ceiling does not work.
 constexpr double kAbove = 0.015;
 constexpr double kBelow = 0.03;
 constexpr double kMemoryOff = 0.02;

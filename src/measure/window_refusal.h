@@ -28,12 +28,12 @@ struct WindowSensors {
   // Relative error of the mean SM clock as an estimate of the long-term mean: a card at its power
   // limit wanders between clock steps, and a few changes of clock reveal little.
   double sm_clock_error = 0;
-  // share held down for any reason except an idle job and our own setting
+  // Share held down for any reason except an idle job and our own setting.
   double throttled_share = 0;
   // Share in which heat or the hardware held the clock down, which reveals nothing about the
   // Setting. A power cap is excluded, because it is how the Setting works on this card.
   double slowed_share = 0;
-  // share of the Samples in which the GPU had almost nothing to do
+  // Share of the Samples in which the GPU had almost nothing to do.
   std::optional<double> idle_share;
 };
 
