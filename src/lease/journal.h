@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lists what may be changed on one GPU, so that the next process can restore it after a crash. It
-// is a file of frames; each record is durable before the change it describes. docs/journal.md has
-// the format. GpuKeeper uses it on its thread.
+// is a file of frames; each record is durable before the change it describes.
+// docs/reference/daemon-protocol.md has the format. GpuKeeper uses it on its thread.
 //
 // A journal that cannot be read to its end is damaged: the file is kept under another name, and
 // every knob of the GPU counts as changed. Opening never fails: an unreadable file counts as

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One record of a journal, to and from a frame; docs/journal.md lists the tags. Used by Journal.
-// Parsing fails with kParse; writing cannot fail.
+// One record of a journal, to and from a frame; docs/reference/daemon-protocol.md lists the tags.
+// Used by Journal. Parsing fails with kParse; writing cannot fail.
 #pragma once
 
 #include <cstdint>

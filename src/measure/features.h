@@ -4,8 +4,8 @@
 // predictor estimates time and energy at other Settings. They come from a baseline Window, from the
 // card's activity counters (NVML GPM, Hopper and newer), and from utilisation where there is
 // nothing better; sweeps on disk use the same names (predict/feature_columns.h). A feature that was
-// not measured is missing, never zero. docs/features.md explains each and its source. Nothing
-// fails: a value that is absent, not finite or impossible stays missing.
+// not measured is missing, never zero. docs/reference/features.md explains each and its source.
+// Nothing fails: a value that is absent, not finite or impossible stays missing.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ enum class Feature : unsigned {
 };
 inline constexpr std::size_t kFeatureCount = 20;
 
-// The name in sweeps, model files and docs/features.md: "power_share", "sm_active", …
+// The name in sweeps, model files and docs/reference/features.md: "power_share", "sm_active", …
 std::string_view name_of(Feature feature);
 std::optional<Feature> feature_from(std::string_view name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a simulated training job from its file workloads/NAME.toml (docs/workload-format.md).
+// Reads a simulated training job from its file workloads/NAME.toml
+// (docs/reference/workload-file.md).
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads hypermiled.toml, the daemon's only configuration: the allow-list, the site's baseline and a
-// few limits (docs/administration.md). The daemon reads it at start and on reload, a guardian for
-// the baseline. A file with any mistake is refused as a whole, with the line.
+// few limits (docs/guide/administrator.md). The daemon reads it at start and on reload, a guardian
+// for the baseline. A file with any mistake is refused as a whole, with the line.
 #pragma once
 
 #include <functional>

@@ -2,8 +2,8 @@
 //
 // The privileged process as a whole: signals, driver, socket, service manager. A daemon serves
 // every client of its socket. A guardian serves one client on the socket it was started with; when
-// that client is gone, it restores the GPUs and ends. docs/administration.md explains what happens
-// when which process dies.
+// that client is gone, it restores the GPUs and ends. docs/guide/administrator.md explains what
+// happens when which process dies.
 #pragma once
 
 #include <string>

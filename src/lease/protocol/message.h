@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The messages on the daemon's socket, as types: requests of a client, replies of the daemon or of
-// a guardian (docs/protocol.md). Each is one frame. Only encode_* and decode_* know the tags.
-// Decoding accepts any bytes, checks every value, and fails with kParse or, for another protocol
-// version, kUnsupported.
+// a guardian (docs/reference/daemon-protocol.md). Each is one frame. Only encode_* and decode_*
+// know the tags. Decoding accepts any bytes, checks every value, and fails with kParse or, for
+// another protocol version, kUnsupported.
 #pragma once
 
 #include <cstdint>
@@ -107,7 +107,7 @@ struct GpuStatus {
   bool allowed = false;  // the client may lease it
   std::string trouble;   // why it cannot be leased or is not yet restored; else empty
 };
-// A named count since the daemon started (docs/protocol.md).
+// A named count since the daemon started (docs/reference/daemon-protocol.md).
 struct Count {
   std::string name;
   std::uint64_t value = 0;
