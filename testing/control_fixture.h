@@ -187,7 +187,7 @@ class ControllerTest : public SessionTest {
   std::shared_ptr<CardForTest> card_;
   PortForTest port_;
   ControllerOptions options_;
-  CounterSource* counters_ = nullptr;
+  PerformanceCounters* counters_ = nullptr;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<RingJob> job_;
   int launches_ = 40;  // in an iteration of training

@@ -28,7 +28,7 @@ inline Workload workload_of(const char* key) {
 inline constexpr Effects kNoEffects = {0, 0, 0, 0};
 
 // A card that matches its sheet, with exact sensors.
-inline GpuPhysics typical(GpuPhysics gpu) {
+inline GpuConstants typical(GpuConstants gpu) {
   gpu.spread = CardSpread();
   gpu.sensors.gain_deviation = 0;
   gpu.sensors.offset_deviation = Watts(0);
@@ -50,7 +50,7 @@ inline Load simple_load(double fp32_flops, double bytes, Seconds host = Seconds(
 }
 
 // Runs a job from its start to `until` in one step.
-inline SimGpuState run_job(const GpuPhysics& gpu, const Load& load, double until,
+inline SimGpuState run_job(const GpuConstants& gpu, const Load& load, double until,
                            const Effects& effects = kNoEffects, std::uint64_t seed = 1) {
   SimGpuState state = make_sim_gpu(gpu, seed, effects);
   start_job(state, gpu, load);

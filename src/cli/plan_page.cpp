@@ -71,7 +71,7 @@ std::string frame(const std::string& x_name, const std::string& y_name) {
 std::string roofline(const PlanDocument& document) {
   const PlanReport& report = document.report;
   const Choice& normal = report.table.choices.front();
-  const Rates& rates = document.sheet.physics.rates;
+  const Rates& rates = document.sheet.constants.rates;
   const double bandwidth = rates.bandwidth * (normal.memory / rates.rated_memory);
   const double peak = report.ridge * bandwidth;
   const double bottom = kHeight - kMargin;

@@ -25,7 +25,7 @@
 #include "control/control_summary.h"
 #include "control/job_follower.h"
 #include "control/setting_port.h"
-#include "measure/counter_source.h"
+#include "measure/performance_counters.h"
 #include "policy/policy.h"
 
 namespace hypermile {
@@ -63,7 +63,7 @@ struct ControllerParts {
   // Who predicts other Settings for the policy of a phase; empty: nobody.
   std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)> predict = {};
   // Reads performance counters while features are collected; null: nobody.
-  CounterSource* counters = nullptr;
+  PerformanceCounters* counters = nullptr;
 };
 
 class Controller final : public JobFollower {

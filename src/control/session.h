@@ -29,7 +29,7 @@ namespace hypermile {
 
 struct SessionOptions {
   ProgressDelays delays = {};
-  WindowPlan windows = {};
+  WindowLengths windows = {};
   SamplerOptions sampler = {};
   Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
   // All of the job is on this GPU, whatever its processes say.

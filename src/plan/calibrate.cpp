@@ -74,7 +74,7 @@ class Fit {
     const Efficiency efficiency = constants(logs);
     Vector r(static_cast<Eigen::Index>(observations_.size()));
     for (std::size_t i = 0; i < observations_.size(); ++i) {
-      const GpuPhysics& gpu = sheet_.physics;
+      const GpuConstants& gpu = sheet_.constants;
       const double predicted = step_time(gpu, observations_[i].kernels, efficiency,
                                          gpu.clocks.sm_boost, gpu.clocks.memory_default);
       r[static_cast<Eigen::Index>(i)] =
@@ -119,7 +119,7 @@ Efficiency calibrate(const GpuSheet& sheet, std::span<const LayerTime> times,
 
 CalibrationScore score_calibration(const GpuSheet& sheet, std::span<const LayerTime> times,
                                    const Efficiency& efficiency) {
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   const auto predict = [&](const std::vector<Kernel>& kernels) {
     return step_time(gpu, kernels, efficiency, gpu.clocks.sm_boost, gpu.clocks.memory_default);
   };

@@ -103,10 +103,10 @@ std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth)
     }
   }
   std::vector<LayerTime> times = *read(rows);
-  const ClockRanges& clocks = sheet.physics.clocks;
+  const ClockRanges& clocks = sheet.constants.clocks;
   for (LayerTime& time : times) {
     const auto run = [&](const std::vector<Kernel>& kernels) {
-      return step_time(sheet.physics, kernels, truth, clocks.sm_boost, clocks.memory_default);
+      return step_time(sheet.constants, kernels, truth, clocks.sm_boost, clocks.memory_default);
     };
     time.forward_s = run(time.forward_kernels());
     time.backward_s = run(time.backward_kernels());

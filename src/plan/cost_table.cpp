@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
@@ -32,7 +32,7 @@ FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& effici
 
 class IterationCost {
  public:
-  IterationCost(const GpuPhysics& gpu, FlatKernels flat) : gpu_(gpu), flat_(std::move(flat)) {
+  IterationCost(const GpuConstants& gpu, FlatKernels flat) : gpu_(gpu), flat_(std::move(flat)) {
     settle();
   }
 
@@ -106,14 +106,14 @@ class IterationCost {
     }
   }
 
-  const GpuPhysics& gpu_;
+  const GpuConstants& gpu_;
   FlatKernels flat_;
   double leakage_ = 0;
 };
 
 // The default first, then memory clocks descending with SM clocks descending in each.
 std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration) {
-  const ClockRanges& clocks = sheet.physics.clocks;
+  const ClockRanges& clocks = sheet.constants.clocks;
   std::vector<Mhz> gears = {clocks.memory_default};
   for (const Mhz gear : sheet.memory_clocks()) {
     if (clocks.memory_lock && gear != clocks.memory_default) gears.push_back(gear);
@@ -147,7 +147,7 @@ StepCost CostTable::uniform(std::size_t choice) const {
 
 CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
                           const Efficiency& efficiency) {
-  const IterationCost iteration(sheet.physics, flatten(steps, efficiency));
+  const IterationCost iteration(sheet.constants, flatten(steps, efficiency));
   CostTable table;
   table.choices = make_choices(sheet, iteration);
   table.steps = steps.size();
@@ -163,7 +163,7 @@ CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& st
 StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
                  const Choice& choice) {
   StepIdle idle;
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   for (const Kernel& kernel : step.kernels) {
     const PartWork part = part_of(kernel, efficiency);
     const PartRate rate = part_rate(gpu, {}, part, choice.sm.value(), choice.memory.value(), 0, 0);
@@ -178,7 +178,7 @@ StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& 
 }
 
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory) {
-  const Rates& rates = sheet.physics.rates;
+  const Rates& rates = sheet.constants.rates;
   std::size_t unit = static_cast<std::size_t>(precision);
   const auto fp32 = static_cast<std::size_t>(Precision::kFp32);
   while (unit > fp32 && rates.flops[unit] <= 0) --unit;
@@ -187,7 +187,7 @@ double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory) {
   return rates.flops[unit] * (sm / rates.rated_sm) / bandwidth;
 }
 
-double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
+double step_time(const GpuConstants& gpu, const std::vector<Kernel>& kernels,
                  const Efficiency& efficiency, Mhz sm, Mhz memory) {
   double time = 0;
   for (const Kernel& kernel : kernels) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Time and energy of every step of a network at every Setting of a GPU, from the simulator's
-// physics in closed form (sim/physics.h). The planner and the strategies see nothing else.
+// physics in closed form (sim/part_rate.h). The planner and the strategies see nothing else.
 //
 // The power limit: cards hold an average of power over tens of milliseconds, longer than a layer.
 // So an SM clock that is left to the driver is, for each memory clock, the highest at which the
@@ -59,7 +59,7 @@ StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& 
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory);
 
 // One step's time at fixed clocks, for the calibration.
-double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
+double step_time(const GpuConstants& gpu, const std::vector<Kernel>& kernels,
                  const Efficiency& efficiency, Mhz sm, Mhz memory);
 
 }  // namespace hypermile

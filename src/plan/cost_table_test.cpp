@@ -21,7 +21,7 @@ TEST(CostTable, StartsWithTheDefault) {
   const CostTable table = make_cost_table(sheet, steps_of("vgg16", Scope::kTrain, 32), {});
 
   EXPECT_TRUE(table.choices.front().setting.empty());
-  EXPECT_EQ(table.choices.front().memory, sheet.physics.clocks.memory_default);
+  EXPECT_EQ(table.choices.front().memory, sheet.constants.clocks.memory_default);
   EXPECT_EQ(table.costs.size(), table.steps * table.choices.size());
 }
 
@@ -32,8 +32,8 @@ TEST(CostTable, KeepsTheDefaultWithinThePowerLimit) {
 
   const StepCost whole = table.uniform(0);
   EXPECT_TRUE(table.choices.front().capped);
-  EXPECT_LE(whole.energy_j / whole.time_s, sheet.physics.limit.normal.value());
-  EXPECT_GT(whole.energy_j / whole.time_s, 0.98 * sheet.physics.limit.normal.value());
+  EXPECT_LE(whole.energy_j / whole.time_s, sheet.constants.limit.normal.value());
+  EXPECT_GT(whole.energy_j / whole.time_s, 0.98 * sheet.constants.limit.normal.value());
 }
 
 TEST(CostTable, LetsAComputeBoundJobRunFasterWithMemorySlower) {

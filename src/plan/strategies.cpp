@@ -72,7 +72,7 @@ bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choic
 
 // By arithmetic intensity alone, without looking at time or energy.
 Assignment intensity(const StrategyInput& input) {
-  const Mhz knee = bandwidth_knee(input.sheet.physics.rates);
+  const Mhz knee = bandwidth_knee(input.sheet.constants.rates);
   const Choice& normal = input.table.choices.front();
   const std::uint32_t lower_sm = choice_at(input.table, normal.memory, knee);
   Assignment assignment;

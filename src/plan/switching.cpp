@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
@@ -19,7 +19,7 @@ double nine_in_ten(const DelayModel& delay) {
 }
 
 // What the board draws while nothing runs at its default clocks.
-double waiting_watts(const GpuPhysics& gpu) {
+double waiting_watts(const GpuConstants& gpu) {
   PartWork nothing;
   nothing.host = Seconds(1);
   const double leakage = gpu.power.leakage.value();
@@ -31,16 +31,16 @@ double waiting_watts(const GpuPhysics& gpu) {
 }  // namespace
 
 Seconds latency_of(const GpuSheet& sheet, const Switching& switching) {
-  return switching.latency.value_or(Seconds(nine_in_ten(sheet.physics.switching.sm)));
+  return switching.latency.value_or(Seconds(nine_in_ten(sheet.constants.switching.sm)));
 }
 
 PlanProblem make_problem(const GpuSheet& sheet, const CostTable& table, double max_slowdown,
                          const Switching& switching) {
-  const SwitchModel& model = sheet.physics.switching;
+  const SwitchModel& model = sheet.constants.switching;
   const double latency = latency_of(sheet, switching).value();
   const double scale = latency / nine_in_ten(model.sm);
   const double shortest = switching.most_per_second > 0 ? 1 / switching.most_per_second : 0;
-  const double waiting = waiting_watts(sheet.physics);
+  const double waiting = waiting_watts(sheet.constants);
   PlanProblem problem;
   problem.steps = table.steps;
   problem.choices = table.choices.size();

@@ -137,8 +137,9 @@ TEST_F(GuardianTest, SaysWhyItCannotStart) {
 
   const std::string answer = client.ask("acquire " + uuid(0) + " 5s");
 
-  EXPECT_NE(answer.find("the guardian could not be started: hypermiled: cannot make /proc/nowhere"),
-            std::string::npos)
+  EXPECT_NE(
+      answer.find("the guardian could not be started: hypermiled: cannot create /proc/nowhere"),
+      std::string::npos)
       << answer;
 }
 

@@ -174,7 +174,7 @@ bool KillWorld::restored() {
   const auto first = machine_->look(0);
   const auto second = machine_->look(1);
   if (!first || !second) return false;
-  const Watts normal = machine_->physics(0).limit.normal;
+  const Watts normal = machine_->constants(0).limit.normal;
   const Watts limit = first->record.sim.requested.power_limit.value_or(normal);
   return first->record.sm_lock.high == 0 && first->record.memory_lock.high == 0 &&
          limit == normal && second->record.sm_lock.high == kAdministratorsLock.value();

@@ -53,13 +53,13 @@ int spawn(pid_t& child, const std::string& path, std::vector<std::string> words,
 }
 
 // False where the line is not what the program writes.
-bool read_document(const std::string& line, CounterReading& reading) {
+bool read_document(const std::string& line, PerformanceCounterReading& reading) {
   const auto document = nlohmann::json::parse(line, nullptr, false);
   if (!document.is_object() || !document.contains("features") || !document.contains("samples") ||
       !document["features"].is_object() || !document["samples"].is_number_unsigned()) {
     return false;
   }
-  CounterReading read;
+  PerformanceCounterReading read;
   read.samples = document["samples"].get<std::size_t>();
   for (const auto& [name, value] : document["features"].items()) {
     const auto feature = feature_from(name);
@@ -71,8 +71,8 @@ bool read_document(const std::string& line, CounterReading& reading) {
 }
 
 // Lines of JSON and, where something went wrong, one that says what.
-CounterReading read_lines(const std::string& text) {
-  CounterReading reading;
+PerformanceCounterReading read_lines(const std::string& text) {
+  PerformanceCounterReading reading;
   std::string complaint;
   std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
   for (std::string line; std::getline(lines, line);) {
@@ -125,16 +125,16 @@ void CounterProcess::begin(const GpuIdentity& gpu) {
                          std::strerror(error));
 }
 
-CounterReading CounterProcess::end() {
+PerformanceCounterReading CounterProcess::end() {
   if (output_ < 0) {
-    CounterReading nothing;
+    PerformanceCounterReading nothing;
     nothing.problem = std::exchange(problem_, {});
     return nothing;
   }
   read_output();
   close_output();
   if (child_ > 0 && !reap()) ::kill(child_, SIGTERM);
-  CounterReading reading = read_lines(text_);
+  PerformanceCounterReading reading = read_lines(text_);
   if (reading.samples == 0 && reading.problem.empty()) {
     reading.problem = "performance counters have not answered in time";
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/counter_source.h"
+#include "measure/performance_counters.h"
 
 namespace hypermile {
 
@@ -22,7 +22,7 @@ struct CounterProgram {
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
-class CounterProcess final : public CounterSource {
+class CounterProcess final : public PerformanceCounters {
  public:
   // `clock` must outlive it.
   CounterProcess(CounterProgram program, Clock& clock);
@@ -32,7 +32,7 @@ class CounterProcess final : public CounterSource {
   CounterProcess& operator=(const CounterProcess&) = delete;
 
   void begin(const GpuIdentity& gpu) override;
-  CounterReading end() override;
+  PerformanceCounterReading end() override;
 
  private:
   void read_output();

@@ -34,7 +34,7 @@ class CounterProcessTest : public testing::Test {
   }
 
   // Begins, lets the shell say what it says, and ends.
-  CounterReading reading_of(CounterProcess& process) {
+  PerformanceCounterReading reading_of(CounterProcess& process) {
     process.begin(card());
     wait_until_said();
     return process.end();
@@ -60,7 +60,7 @@ TEST_F(CounterProcessTest, TakesTheLastDocumentOfAProgramThatStillRuns) {
          echo '{"samples":9,"features":{"sm_active":0.5,"l2_active":0.25}}'
          printf '{"samples":99,"feat'; : > "$SAID"; exec sleep 30)");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 9U);
   EXPECT_EQ(reading.features.get(Feature::kSmActive), 0.5);
@@ -78,7 +78,7 @@ TEST_F(CounterProcessTest, NamesTheGpuByItsAddress) {
 TEST_F(CounterProcessTest, PassesOnTheLineOfAProgramThatCouldNot) {
   CounterProcess process = asking("echo 'hypermile: you may not; ask root' >&2; exit 1");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 0U);
   EXPECT_EQ(reading.problem, "you may not; ask root");
@@ -88,7 +88,7 @@ TEST_F(CounterProcessTest, KeepsWhatWasReadBeforeAProgramDied) {
   CounterProcess process =
       asking(R"(echo '{"samples":4,"features":{"sm_active":0.5}}'; sh -c 'kill -SEGV $$')");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 4U);
   EXPECT_EQ(reading.problem, "");
@@ -99,7 +99,7 @@ TEST_F(CounterProcessTest, DoesNotWaitForAProgramThatSaysNothing) {
   process.begin(card());
   const Instant before = clock_->now();
 
-  const CounterReading reading = process.end();
+  const PerformanceCounterReading reading = process.end();
 
   EXPECT_LT((clock_->now() - before).value(), 0.2);
   EXPECT_NE(reading.problem.find("not answered"), std::string::npos);
@@ -112,7 +112,7 @@ TEST_F(CounterProcessTest, TakesNoNumbersFromGarbage) {
         "{\"samples\":3,\"features\":{\"warp_drive\":1}}"}) {
     CounterProcess process = asking(std::string("echo '") + garbage + "'");
 
-    const CounterReading reading = reading_of(process);
+    const PerformanceCounterReading reading = reading_of(process);
 
     EXPECT_EQ(reading.features.known(), 0U) << garbage;
     EXPECT_EQ(reading.problem, garbage);
@@ -123,7 +123,7 @@ TEST_F(CounterProcessTest, SaysSoWhereTheProgramCannotBeStarted) {
   CounterProcess process({"/not/there", {"there"}, {}}, *clock_);
 
   process.begin(card());
-  const CounterReading reading = process.end();
+  const PerformanceCounterReading reading = process.end();
 
   EXPECT_NE(reading.problem.find("/not/there"), std::string::npos);
 }

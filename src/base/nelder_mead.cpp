@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence/sim/nelder_mead.h"
+#include "base/nelder_mead.h"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The physics in closed form: how long a part of a job takes at given clocks and what the board
-// draws meanwhile. Used by the simulation in time and by the oracle, so that both agree.
+// The physics in closed form: how long a part of a job takes at given clocks, and the board's power
+// meanwhile. The simulation in time and steady_state.h both use it, so that they agree. Pure
+// functions that cannot fail.
 #pragma once
 
-#include "sim/gpu_physics.h"
+#include "sim/gpu_constants.h"
 #include "sim/sim_state.h"
 
 namespace hypermile {
@@ -12,18 +13,18 @@ namespace hypermile {
 // Relative core voltage: 1 up to the knee, then linear.
 double voltage(const PowerModel& power, double sm_mhz);
 
-// Share of the copy bandwidth that SMs at this clock can ask for.
+// Share of the copy bandwidth that the SMs can use at this clock.
 double bandwidth_share(const Rates& rates, double sm_mhz);
 
-// Leakage at v = 1 and this temperature.
+// Leakage in watts at v = 1 and this temperature.
 double leakage_watts(const PowerModel& power, const CardTraits& card, double die_c);
 
-// `sm_mhz` is the clock that would be reported; where the board's fast brake acts (and `stretching`
-// is not 0) the part runs at a lower one.
-PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+// `sm_mhz` is the reported clock; where the board's fast brake acts (and `stretching` is not 0),
+// the part runs at a lower one.
+PartRate part_rate(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
                    double sm_mhz, double memory_mhz, double leakage_w, double stretching);
 
-// One whole iteration of a phase as if it were one part: same time, energy and mean shares.
+// A whole iteration of a phase as if it were one part: same time, energy and mean shares.
 struct WeightedRate {
   PartRate rate;
   double runs = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Least value of a function of a few numbers, by the simplex method of Nelder and Mead. Enough for
-// the three to seven smooth parameters of the fits beside it.
+// Minimises a function of a few numbers by the simplex method of Nelder and Mead. Fits of the
+// evidence and of the search prior use it for three to seven smooth parameters. Cannot fail.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,7 @@ struct Minimum {
   double value = 0;
 };
 
+// `step` is the first change of each number. Stops after about `evaluations` calls of `cost`.
 Minimum nelder_mead(const std::function<double(const std::vector<double>&)>& cost,
                     std::vector<double> start, double step, int evaluations);
 

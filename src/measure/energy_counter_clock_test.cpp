@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/counter_clock.h"
+#include "measure/energy_counter_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -17,21 +17,21 @@ Instant at(double seconds) {
   return Instant() + Seconds(seconds);
 }
 
-CounterClock learnt(double until = 0.7) {
-  CounterClock clock;
+EnergyCounterClock learnt(double until = 0.7) {
+  EnergyCounterClock clock;
   for (double t = 0; t < until; t += 0.02) clock.add(at(t), shown_at(t));
   return clock;
 }
 
-TEST(CounterClock, LearnsTheRhythmFromReadsThatBracketSteps) {
-  const CounterClock clock = learnt();
+TEST(EnergyCounterClock, LearnsTheRhythmFromReadsThatBracketSteps) {
+  const EnergyCounterClock clock = learnt();
 
   ASSERT_TRUE(clock.period());
   EXPECT_NEAR(clock.period()->value(), 0.1, 1e-9);
 }
 
-TEST(CounterClock, PlacesStepsOneReadEachAlwaysOffByTheSame) {
-  CounterClock clock = learnt();
+TEST(EnergyCounterClock, PlacesEveryStepFromOneReadWithAConstantOffset) {
+  EnergyCounterClock clock = learnt();
   std::vector<double> off;
 
   for (double t = 1.08; t < 60; t += 0.7) {
@@ -46,24 +46,24 @@ TEST(CounterClock, PlacesStepsOneReadEachAlwaysOffByTheSame) {
   EXPECT_LT(std::abs(off.front()), 0.010);
 }
 
-TEST(CounterClock, TellsEachStepOnce) {
-  CounterClock clock = learnt();
+TEST(EnergyCounterClock, ReturnsEachStepOnce) {
+  EnergyCounterClock clock = learnt();
 
   EXPECT_TRUE(clock.add(at(2.06), shown_at(2.06)));
   EXPECT_FALSE(clock.add(at(2.08), shown_at(2.08)));
   EXPECT_TRUE(clock.add(at(2.16), shown_at(2.16)));
 }
 
-TEST(CounterClock, KnowsWhenAReadWouldLieTooNearToAStep) {
-  const CounterClock clock = learnt();
+TEST(EnergyCounterClock, KnowsWhenAReadWouldLieTooNearToAStep) {
+  const EnergyCounterClock clock = learnt();
 
   EXPECT_TRUE(clock.good_time(at(5.087)));
   EXPECT_FALSE(clock.good_time(at(5.037)));
   EXPECT_FALSE(clock.good_time(at(5.130)));
 }
 
-TEST(CounterClock, TakesReadsAsTheyAreWhereTheCounterIsFasterThanTheyCome) {
-  CounterClock clock;
+TEST(EnergyCounterClock, UsesTheTimeOfTheReadWhereTheCounterMovesFasterThanItIsRead) {
+  EnergyCounterClock clock;
   for (double t = 0; t < 0.3; t += 0.02) clock.add(at(t), Joules(400 * t + 1));
 
   const auto step = clock.add(at(0.9), Joules(361));
@@ -74,8 +74,8 @@ TEST(CounterClock, TakesReadsAsTheyAreWhereTheCounterIsFasterThanTheyCome) {
   EXPECT_EQ(step->time, at(0.9));
 }
 
-TEST(CounterClock, SeesThatTheCounterStandsStill) {
-  CounterClock clock = learnt();
+TEST(EnergyCounterClock, SeesThatTheCounterStandsStill) {
+  EnergyCounterClock clock = learnt();
   const Joules stuck = shown_at(0.69);
 
   clock.add(at(1.0), stuck);
@@ -86,17 +86,17 @@ TEST(CounterClock, SeesThatTheCounterStandsStill) {
   EXPECT_FALSE(clock.stands_still());
 }
 
-TEST(CounterClock, StartsAnewWhenTheCounterGoesBack) {
-  CounterClock clock = learnt();
+TEST(EnergyCounterClock, StartsAnewWhenTheCounterGoesBack) {
+  EnergyCounterClock clock = learnt();
 
   EXPECT_FALSE(clock.add(at(1.0), Joules(0)));
 
   EXPECT_FALSE(clock.period());
 }
 
-TEST(CounterClock, FollowsARhythmThatIsALittleOff) {
-  CounterClock clock;
-  std::optional<CounterStep> last;
+TEST(EnergyCounterClock, FollowsARhythmThatIsALittleOff) {
+  EnergyCounterClock clock;
+  std::optional<EnergyCounterStep> last;
   for (int i = 0; i < 30000; ++i) {
     const double t = i * 0.02;
     const double number = std::floor((t - 0.011) / 0.100003);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "gpu/setting_grid.h"
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
 
-// Parts of iterations much longer than the limiter's memory get a clock of their own.
+// In an iteration this many times longer than the limiter's averaging, each part has its own clock.
 constexpr double kLongAgainstLimiter = 8;
 
 struct Point {
@@ -21,21 +21,21 @@ struct Point {
 
 class Steady {
  public:
-  Steady(const GpuPhysics& gpu, const Load& load, const Setting& setting, const CardTraits& card,
+  Steady(const GpuConstants& gpu, const Load& load, const Setting& setting, const CardTraits& card,
          const Effects& effects)
       : gpu_(gpu), load_(load), card_(card), effects_(effects) {
     memory_ = setting.memory_clock.value_or(gpu.clocks.memory_default).value();
     limit_ = setting.power_limit.value_or(gpu.limit.normal).value() * gpu.limiter.target;
     locked_ = setting.sm_clock.has_value();
     ceiling_ = setting.sm_clock.value_or(gpu.clocks.sm_boost).value();
-    // The power that holds the die at its slowdown temperature in the long run.
+    // The power at which the die settles at its slowdown temperature.
     coolable_ = (gpu.thermal.slowdown - gpu.thermal.ambient).value() / degrees_per_watt();
   }
 
   SteadyState solve() {
     double die = 60;
     Point point;
-    // Temperature and leakage settle each other; each round errs a tenth of the one before.
+    // Temperature and leakage depend on each other; each round reduces the error tenfold.
     for (int round = 0; round < 12; ++round) {
       leakage_ = leakage_watts(gpu_.power, card_, die);
       top_ = ceiling_at(die);
@@ -64,7 +64,7 @@ class Steady {
     return std::max(clocks.sm_min.value(), ceiling_ - std::floor(steps) * clocks.sm_step.value());
   }
 
-  // Per training iteration, or per drawn iteration of an aperiodic job.
+  // One training iteration, or one drawn iteration of an aperiodic job.
   Point job() const {
     Point sum;
     double weights = 0;
@@ -104,7 +104,7 @@ class Steady {
     return sum;
   }
 
-  // Parts [from, to) of an iteration at the highest clock that the limiter leaves them.
+  // Parts [from, to) of an iteration at the highest clock that the limiter permits.
   Point held(const PhaseWork& phase, std::uint32_t from, std::uint32_t to) const {
     double clock = top_;
     bool capped = false;
@@ -125,7 +125,7 @@ class Steady {
     return point;
   }
 
-  // For the limiter or for the cooling.
+  // True where power at `clock` exceeds what the limiter or the cooling permits.
   bool too_much(const PhaseWork& phase, std::uint32_t from, std::uint32_t to, double clock) const {
     const PartRate rate = rate_of(phase, from, to, clock);
     const double busy = rate.busy_s / std::max(1e-12, rate.wait_s + rate.busy_s);
@@ -144,7 +144,7 @@ class Steady {
     return blend(parts.data(), to - from);
   }
 
-  const GpuPhysics& gpu_;
+  const GpuConstants& gpu_;
   const Load& load_;
   const CardTraits& card_;
   const Effects& effects_;
@@ -154,14 +154,14 @@ class Steady {
 
 }  // namespace
 
-SteadyState steady_state(const GpuPhysics& gpu, const Load& load, const Setting& setting,
+SteadyState steady_state(const GpuConstants& gpu, const Load& load, const Setting& setting,
                          const CardTraits& card, const Effects& effects) {
   return Steady(gpu, load, setting, card, effects).solve();
 }
 
 Curve true_curve(const GpuSheet& sheet, const Workload& workload, const std::vector<Knob>& knobs,
                  const CardTraits& card, const Effects& effects) {
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   const SteadyState normal = steady_state(gpu, workload.load, {}, card, effects);
   Curve curve;
   curve.key = {sheet.name, workload.key, "train", ""};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ PartWork mixed_part() {
   return part;
 }
 
-PartRate rate_at(const GpuPhysics& gpu, const PartWork& part, double sm, double memory) {
+PartRate rate_at(const GpuConstants& gpu, const PartWork& part, double sm, double memory) {
   return part_rate(gpu, CardTraits(), part, sm, memory, 5, 1);
 }
 
-TEST(Physics, MoreClockNeverTakesLongerAndNeverDrawsLess) {
+TEST(PartRate, MoreClockNeverTakesLongerAndNeverDrawsLess) {
   for (const std::string& key : gpu_sheet_keys()) {
     const GpuSheet sheet = sheet_of(key.c_str());
-    const GpuPhysics& gpu = sheet.physics;
+    const GpuConstants& gpu = sheet.constants;
     const double memory = gpu.clocks.memory_default.value();
 
     PartRate before = rate_at(gpu, mixed_part(), gpu.clocks.sm_min.value(), memory);
@@ -38,26 +38,26 @@ TEST(Physics, MoreClockNeverTakesLongerAndNeverDrawsLess) {
   }
 }
 
-TEST(Physics, AFasterMemoryGearNeverTakesLonger) {
+TEST(PartRate, AFasterMemoryGearNeverTakesLonger) {
   const GpuSheet sheet = sheet_of("rtx3080ti");
 
   double before = 0;
   for (const Mhz gear : sheet.memory_clocks()) {
-    const double time = rate_at(sheet.physics, mixed_part(), 1800, gear.value()).busy_s;
+    const double time = rate_at(sheet.constants, mixed_part(), 1800, gear.value()).busy_s;
     EXPECT_GE(time, before);
     before = time;
   }
 }
 
-TEST(Physics, NoClockShortensLaunchesAndHostTime) {
-  const GpuPhysics gpu = sheet_of("a100-40").physics;
+TEST(PartRate, NoClockShortensLaunchesAndHostTime) {
+  const GpuConstants gpu = sheet_of("a100-40").constants;
 
   EXPECT_EQ(rate_at(gpu, mixed_part(), 210, 1215).wait_s, 100 * 5e-6);
   EXPECT_EQ(rate_at(gpu, mixed_part(), 1410, 1215).wait_s, 100 * 5e-6);
 }
 
-TEST(Physics, ComputeAndMemoryOverlapWithoutHidingEachOther) {
-  const GpuPhysics gpu = sheet_of("v100-pcie").physics;
+TEST(PartRate, ComputeAndMemoryOverlapWithoutHidingEachOther) {
+  const GpuConstants gpu = sheet_of("v100-pcie").constants;
   PartWork compute = mixed_part();
   compute.bytes = 0;
   PartWork memory = mixed_part();
@@ -71,8 +71,8 @@ TEST(Physics, ComputeAndMemoryOverlapWithoutHidingEachOther) {
   EXPECT_LT(both, alone_compute + alone_memory);
 }
 
-TEST(Physics, BandwidthFallsBelowTheSmClocksKnee) {
-  const Rates rates = sheet_of("v100-pcie").physics.rates;
+TEST(PartRate, BandwidthFallsBelowTheSmClocksKnee) {
+  const Rates rates = sheet_of("v100-pcie").constants.rates;
 
   EXPECT_DOUBLE_EQ(bandwidth_share(rates, 1380), 1);
   EXPECT_DOUBLE_EQ(bandwidth_share(rates, 705), 0.68);
@@ -80,22 +80,22 @@ TEST(Physics, BandwidthFallsBelowTheSmClocksKnee) {
   EXPECT_NEAR(bandwidth_share(rates, 753.5), (0.68 + 0.83) / 2, 1e-9);
 }
 
-TEST(Physics, VoltageIsFlatToItsKnee) {
-  const PowerModel power = sheet_of("a4000").physics.power;
+TEST(PartRate, VoltageIsFlatToItsKnee) {
+  const PowerModel power = sheet_of("a4000").constants.power;
 
   EXPECT_EQ(voltage(power, 405), 1);
   EXPECT_EQ(voltage(power, 1350), 1);
   EXPECT_NEAR(voltage(power, 1752), 1.29, 0.005);
 }
 
-TEST(Physics, AHotterDieLeaksMore) {
-  const PowerModel power = sheet_of("h200").physics.power;
+TEST(PartRate, AHotterDieLeaksMore) {
+  const PowerModel power = sheet_of("h200").constants.power;
 
   EXPECT_GT(leakage_watts(power, CardTraits(), 80), leakage_watts(power, CardTraits(), 40) * 1.3);
 }
 
-TEST(Physics, APrecisionTheCardLacksRunsOnSlowerPipes) {
-  const GpuPhysics gpu = sheet_of("v100-pcie").physics;
+TEST(PartRate, APrecisionTheCardLacksRunsOnSlowerPipes) {
+  const GpuConstants gpu = sheet_of("v100-pcie").constants;
   PartWork part;
   part.flops[static_cast<std::size_t>(Precision::kTf32)] = 1e12;
   PartWork same = {};
@@ -104,8 +104,8 @@ TEST(Physics, APrecisionTheCardLacksRunsOnSlowerPipes) {
   EXPECT_EQ(rate_at(gpu, part, 1380, 877).busy_s, rate_at(gpu, same, 1380, 877).busy_s);
 }
 
-TEST(Physics, ABlendOfPartsHasTheirTimeAndEnergy) {
-  const GpuPhysics gpu = sheet_of("h200").physics;
+TEST(PartRate, ABlendOfPartsHasTheirTimeAndEnergy) {
+  const GpuConstants gpu = sheet_of("h200").constants;
   PartWork other = mixed_part();
   other.bytes = 9e10;
   const PartRate a = rate_at(gpu, mixed_part(), 1500, 3201);

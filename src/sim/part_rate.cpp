@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ constexpr std::size_t index(Precision precision) {
   return static_cast<std::size_t>(precision);
 }
 
-// The unit that does the work asked for: the next slower one where the card lacks it.
+// The compute unit for a precision: the next slower one where the card lacks it.
 std::size_t unit_for(const Rates& rates, std::size_t wanted) {
   std::size_t unit = wanted;
   while (unit > index(Precision::kFp32) && rates.flops[unit] <= 0) --unit;
@@ -21,14 +21,15 @@ std::size_t unit_for(const Rates& rates, std::size_t wanted) {
   return unit;
 }
 
-// What does not depend on the SM clock, so that the brake can try several.
+// The part of the calculation that is independent of the SM clock, so that the brake can try
+// several clocks.
 struct Demand {
   double cycles_s = 0;   // compute time at the rated clock with perfect efficiency
-  double toggles_s = 0;  // the same, weighted by what the pipes draw
+  double toggles_s = 0;  // the same, weighted by the power of the pipes
   double fp64_s = 0, fp32_s = 0, tensor_s = 0;
 };
 
-Demand demand_of(const GpuPhysics& gpu, const PartWork& part) {
+Demand demand_of(const GpuConstants& gpu, const PartWork& part) {
   Demand demand;
   for (std::size_t i = 0; i < kPrecisions; ++i) {
     if (part.flops[i] <= 0) continue;
@@ -56,7 +57,7 @@ double p_norm(double a, double b, double p) {
 }
 
 // Fills in everything that depends on the true SM clock.
-void rate_at(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+void rate_at(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
              const Demand& demand, double sm_mhz, double memory_mhz, PartRate& rate) {
   const double slower = gpu.rates.rated_sm.value() / sm_mhz;
   const double gear = memory_mhz / gpu.rates.rated_memory.value();
@@ -105,7 +106,7 @@ double leakage_watts(const PowerModel& power, const CardTraits& card, double die
          std::exp(power.leakage_per_degree * (die_c - kLeakageReference));
 }
 
-PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork& part,
+PartRate part_rate(const GpuConstants& gpu, const CardTraits& card, const PartWork& part,
                    double sm_mhz, double memory_mhz, double leakage_w, double stretching) {
   const Demand demand = demand_of(gpu, part);
   PartRate rate;
@@ -119,7 +120,7 @@ PartRate part_rate(const GpuPhysics& gpu, const CardTraits& card, const PartWork
   const double peak = gpu.power.peak.value();
   const auto board = [&] { return rate.busy_w + leakage_w * rate.busy_v2; };
   if (peak <= 0 || stretching <= 0 || board() <= peak) return rate;
-  // Power rises with the clock: halve until the brake's clock is known to a tenth of a MHz.
+  // Power rises with the clock, so bisect until the brake's clock is known to a tenth of a MHz.
   double low = gpu.clocks.sm_min.value();
   double high = sm_mhz;
   while (high - low > 0.1) {
