@@ -51,7 +51,7 @@ Result<void> configure(void* booster, const BoostingOptions& options) {
       {"colsample_bytree", fmt::format("{}", options.columns)},
       {"lambda", "1"},
       {"base_score", "0.5"},
-      {"nthread", "1"},  // members train in threads of their own; one thread repeats exactly
+      {"nthread", "1"},  // members train in parallel, and one thread each gives repeatable trees
       {"seed", std::to_string(options.seed)},
       {"verbosity", "0"},
       {"monotone_constraints", fmt::format("({})", fmt::join(directions, ","))},
@@ -62,7 +62,7 @@ Result<void> configure(void* booster, const BoostingOptions& options) {
   return {};
 }
 
-// XGBoost puts the two children of a node side by side.
+// XGBoost stores the two children of a node next to each other, left before right.
 Result<Tree> tree_from(const nlohmann::json& json) {
   const auto& left = json.at("left_children");
   const auto& right = json.at("right_children");

@@ -56,7 +56,7 @@ TEST(CardDistances, AreTheFarthestForAKnobThatNobodyMoved) {
 
   EXPECT_EQ(card_distances(still, near)[memory], 3);
   EXPECT_EQ(card_distances({}, near)[memory], 3);
-  // The nearest card has not moved it, a far one has.
+  // The nearest card has not moved the knob, but a distant card has.
   EXPECT_LT(clock_distance(profiles, near), 0.5);
   EXPECT_GT(card_distances(profiles, near)[memory], 2);
   EXPECT_LT(card_distances(profiles, moved.features)[memory], 0.01);

@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-// Standard deviations from the middle to the edge of a 90 % interval.
+// Half the width of a 90 % interval, in standard deviations.
 constexpr double kNinety = 1.645;
 
 double share(const std::optional<Mhz>& clock, const std::optional<Mhz>& normal) {

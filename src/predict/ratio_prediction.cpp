@@ -7,9 +7,9 @@
 namespace hypermile {
 namespace {
 
-// Power alone tells cards apart, not jobs.
+// Fewer features, such as the power alone, distinguish cards but not jobs.
 constexpr std::size_t kFewestFeatures = 3;
-// Standard deviations from the middle to the edge of a 90 % interval.
+// Half the width of a 90 % interval, in standard deviations.
 constexpr double kNinety = 1.645;
 constexpr double kLeastRatio = 0.01;
 

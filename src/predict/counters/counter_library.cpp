@@ -13,8 +13,8 @@ bool find(void* library, const char* name, Function& into) {
   return into != nullptr;
 }
 
-// CUPTI looks for these two by name alone, which finds those that are loaded already but not those
-// that pip put beside it.
+// CUPTI looks these two up by name alone. That finds libraries that are already loaded, but not
+// those that pip installs next to CUPTI.
 void load_neighbours(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return;

@@ -12,7 +12,7 @@ Error does_not_fit(const std::string& why) {
   return Error{ErrorCode::kUnsupported, why};
 }
 
-// A group with one form more; nullptr where that is too much for the chip.
+// A group with one more form; nullptr where the chip cannot sample them together.
 std::unique_ptr<CounterHost> with(const CounterLibrary& library, const std::string& chip,
                                   const std::vector<std::uint8_t>& availability,
                                   std::vector<CounterForm> forms, const CounterForm& one_more) {
@@ -82,7 +82,7 @@ Result<void> CounterHost::take(std::vector<CounterForm> forms) {
 
 Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::string& chip,
                                     const std::vector<std::uint8_t>& availability) {
-  // Says why a chip is not known at all, which failing metrics would hide.
+  // Fails here for an unknown chip; otherwise every metric would seem to be missing.
   RETURN_IF_ERROR(CounterHost::open(library, chip, availability));
   CounterGroups groups;
   std::vector<Feature> planned;

@@ -26,7 +26,7 @@ TEST(CounterPlan, PutsEveryFeatureOnceIntoGroupsThatFit) {
   std::size_t forms = 0;
   for (const auto& group : *groups) {
     forms += group->forms().size();
-    EXPECT_LE(group->names().size(), 3U);  // what the fake takes at once
+    EXPECT_LE(group->names().size(), 3U);  // the fake's limit
   }
   EXPECT_EQ(forms, planned(*groups).size());
   EXPECT_EQ(forms, 12U);
@@ -82,7 +82,7 @@ TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSaysWhatWouldDo) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
-// The table against a real CUPTI, which knows every chip without a GPU or driver (12.6 to 13.1).
+// Checks the table with a real CUPTI (12.6 to 13.1), which knows every chip without GPU or driver.
 TEST(CounterMetrics, AreThoseThatARealCuptiCanSample) {
   const char* const path = std::getenv("HYPERMILE_REAL_CUPTI");
   if (path == nullptr) GTEST_SKIP() << "HYPERMILE_REAL_CUPTI names no libcupti.so";
