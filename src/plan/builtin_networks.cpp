@@ -46,7 +46,7 @@ Result<Network> builtin_network(std::string_view name, std::int64_t batch) {
   return found->make(batch);
 }
 
-// A citation graph the size of ogbn-arxiv; a batch is so many of it side by side.
+// A citation graph of the size of ogbn-arxiv; a batch is that many copies of the graph.
 Network make_gcn(std::int64_t batch) {
   constexpr std::int64_t kNodes = 169'343;
   constexpr double kEdges = 2'315'598;  // both directions

@@ -11,8 +11,8 @@ namespace hypermile {
 namespace {
 
 constexpr auto kConstants = static_cast<Eigen::Index>(kEfficiencyConstants);
-constexpr double kScatter = 0.25;  // of the logarithm of a measured time
-constexpr double kPrior = 0.3;     // of the logarithm of a constant around its default
+constexpr double kScatter = 0.25;  // standard deviation of the log of a measured time
+constexpr double kPrior = 0.3;     // standard deviation of the log of a constant
 constexpr int kRounds = 60;
 constexpr double kProbe = 1e-4;
 constexpr double kSettled = 1e-5;
@@ -34,7 +34,7 @@ class Fit {
     }
   }
 
-  // Iteratively reweighted least squares, each step halved until it helps.
+  // Iteratively reweighted least squares. Each move is halved until the loss falls.
   Efficiency solve() const {
     Vector at = Vector::Zero(kConstants);
     double loss = loss_at(at);
@@ -83,7 +83,7 @@ class Fit {
     return r;
   }
 
-  // Quadratic near zero, linear far away.
+  // A robust loss: quadratic near zero and linear far away.
   double loss_at(const Vector& logs) const {
     const Vector r = residuals(logs);
     return ((1 + r.array().square()).sqrt() - 1).sum() + 0.5 * (logs / kPrior).squaredNorm();

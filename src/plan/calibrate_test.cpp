@@ -83,7 +83,7 @@ TEST(LayerTimes, NameFileAndLineOfWhatIsBroken) {
   EXPECT_FALSE(read(""));
 }
 
-// Times made from known constants, so that they can be found again.
+// Times computed from known constants, which the fit must find again.
 std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth) {
   std::string rows;
   for (const int width : {16, 64, 128, 256, 512}) {
@@ -138,7 +138,7 @@ TEST(Calibration, LeavesWhatItDoesNotSeeAtTheDefault) {
   EXPECT_NE(found[Constant::kKernelTime], Efficiency()[Constant::kKernelTime]);
 }
 
-// Silicon: layers measured on an H200. Skipped where the recordings are not there.
+// Layers measured on an H200. These tests are skipped where the recordings are missing.
 class H200Layers : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -193,7 +193,7 @@ TEST_F(H200Layers, OfOneNetworkPredictThoseOfTheOther) {
   }
 }
 
-// The better recording (benchmarks/h200/record_layers.py), which is here.
+// A recording with CUDA graphs (benchmarks/h200/record_layers.py), which the repository holds.
 class H200LayersOfGraphs : public H200Layers {
  protected:
   void SetUp() override {

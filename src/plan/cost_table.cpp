@@ -9,16 +9,16 @@
 namespace hypermile {
 namespace {
 
-constexpr double kLowestShare = 0.4;      // of the boost clock, as everywhere (sweep/curve.h)
+constexpr double kLowestShare = 0.4;      // of the boost clock, as in sweep/curve.h
 constexpr double kClockTolerance = 0.05;  // MHz
-constexpr double kWarm = 60;              // °C, where the search for the temperature starts
-constexpr double kCool = 0.01;            // °C, where it ends
+constexpr double kWarm = 60;              // °C, the start of the search for the temperature
+constexpr double kCool = 0.01;            // °C, the change at which that search ends
 constexpr int kThermalRounds = 12;
 
-// All kernels of all steps, so that a whole iteration is evaluated without looking at steps again.
+// The kernels of all steps in one array, so that an iteration is evaluated in one pass.
 struct FlatKernels {
   std::vector<PartWork> parts;
-  std::vector<std::size_t> ends;  // per step, one past its last part
+  std::vector<std::size_t> ends;  // for each step, the index after its last part
 };
 
 FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& efficiency) {
@@ -36,7 +36,7 @@ class IterationCost {
     settle();
   }
 
-  // The SM clock at which an iteration runs when the driver may choose.
+  // The SM clock that the driver holds over an iteration where it is not locked.
   struct Held {
     double sm_mhz = 0;
     bool capped = false;
@@ -91,7 +91,7 @@ class IterationCost {
     return std::max(m.power, m.estimate) <= gpu_.limit.normal.value() * gpu_.limiter.target;
   }
 
-  // Temperature and leakage under the default settle each other.
+  // Iterates temperature and leakage at the default setting until both agree.
   void settle() {
     double die = kWarm;
     for (int round = 0; round < kThermalRounds; ++round) {
@@ -111,7 +111,7 @@ class IterationCost {
   double leakage_ = 0;
 };
 
-// The default first, then memory clocks descending with SM clocks descending in each.
+// The default comes first, then memory clocks descending, with SM clocks descending in each.
 std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration) {
   const ClockRanges& clocks = sheet.physics.clocks;
   std::vector<Mhz> gears = {clocks.memory_default};

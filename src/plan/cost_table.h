@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time and energy of every step of a network at every Setting of a GPU, from the simulator's
-// physics in closed form (sim/physics.h). The planner and the strategies see nothing else.
+// Time and energy of every step of a network at every setting of a GPU, in closed form from the
+// simulator's physics (sim/physics.h). The planner and the strategies see nothing else. Pure.
 //
-// The power limit: cards hold an average of power over tens of milliseconds, longer than a layer.
-// So an SM clock that is left to the driver is, for each memory clock, the highest at which the
-// whole iteration, run so, keeps within the limit; locks above it would not be honoured and are
-// left out. The die is as warm as it gets under the default.
+// A card limits its power averaged over tens of milliseconds, which is longer than a layer. So for
+// each memory clock, an unlocked SM clock is the highest at which the whole iteration stays within
+// the limit. A lock above that clock would not be honoured and is left out. The die has the
+// temperature that it reaches at the default setting.
 #pragma once
 
 #include <vector>
@@ -19,9 +19,9 @@
 namespace hypermile {
 
 struct Choice {
-  Setting setting;      // what the GPU is told
-  Mhz sm, memory;       // what it then runs at
-  bool capped = false;  // the power limit holds the SM clock there
+  Setting setting;      // the request to the GPU
+  Mhz sm, memory;       // the clocks at which the GPU then runs
+  bool capped = false;  // whether the power limit holds the SM clock down
 };
 
 struct StepCost {
@@ -29,22 +29,22 @@ struct StepCost {
   double energy_j = 0;
 };
 
-// How long a step's compute and memory units wait, out of its time: for the other, for nothing
-// (launches), or because the kernel is no better.
+// For how much of a step's time its compute or memory units idle, because they wait for the other
+// units or for a launch, or because the kernel does not use them fully.
 struct StepIdle {
   double compute_s = 0;
   double memory_s = 0;
 };
 
 struct CostTable {
-  std::vector<Choice> choices;  // the default first
+  std::vector<Choice> choices;  // the default is the first
   std::size_t steps = 0;
-  std::vector<StepCost> costs;  // step-major: choices.size() for each step
+  std::vector<StepCost> costs;  // choices.size() entries for each step
 
   const StepCost& at(std::size_t step, std::size_t choice) const {
     return costs[step * choices.size() + choice];
   }
-  // One iteration at one choice throughout.
+  // The cost of one iteration that runs at one choice.
   StepCost uniform(std::size_t choice) const;
 };
 
@@ -55,10 +55,10 @@ CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& st
 StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
                  const Choice& choice);
 
-// Operations per byte above which kernels on these pipes are bound by compute at these clocks.
+// The operations per byte above which a kernel is compute-bound at these clocks.
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory);
 
-// One step's time at fixed clocks, for the calibration.
+// The time in seconds of one step at fixed clocks; the calibration uses it.
 double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
                  const Efficiency& efficiency, Mhz sm, Mhz memory);
 

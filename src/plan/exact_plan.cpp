@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exact_plan(): every Pareto-optimal pair of time and energy, segment by segment, from every step
-// and choice at which the ring may be cut open.
+// exact_plan(): extends all Pareto-optimal pairs of time and energy segment by segment, for every
+// step and choice at which the ring can be cut open.
 #include <algorithm>
 
 #include "plan/planner.h"
@@ -11,11 +11,11 @@ namespace {
 
 struct Label {
   double time_s = 0, energy_j = 0;
-  // The segment that ended here, and the label it began with.
+  // The segment that ends here: its choice, the step where it began, and the label before it.
   std::uint32_t choice = 0, entered = 0, before = 0;
 };
 
-// Keeps what nothing else beats in both.
+// Keeps the labels that no other label beats in both time and energy.
 void keep_pareto(std::vector<Label>& labels) {
   std::ranges::sort(labels, [](const Label& a, const Label& b) {
     return a.time_s != b.time_s ? a.time_s < b.time_s : a.energy_j < b.energy_j;
@@ -53,7 +53,7 @@ class CutOpen {
     enter(end, choice_);
     std::vector<Label>& last = at(end, choice_);
     if (last.empty()) return std::nullopt;
-    // Pareto labels are ordered by time: the last one has the least energy.
+    // Pareto labels are sorted by time, so the last label has the least energy.
     Assignment assignment(problem_.steps, choice_);
     std::uint32_t until = end, to = choice_;
     auto label = static_cast<std::uint32_t>(last.size() - 1);

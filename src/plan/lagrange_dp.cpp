@@ -87,7 +87,7 @@ void LagrangeDp::sweep(const Start& start, std::size_t length, bool with_choice)
   }
 }
 
-// Entries that have become old enough at this boundary.
+// Takes the entries after which enough time has passed at this boundary for another change.
 void LagrangeDp::advance(std::size_t boundary) {
   const std::size_t k = problem_.choices;
   const auto take = [&](Oldest& oldest, std::size_t c, double spacing) {
@@ -115,7 +115,8 @@ void LagrangeDp::enter(std::size_t boundary) {
     same_[problem_.gear[c]].offer(by_sm_[c].value + cost_sum_[c], c);
     other_[problem_.gear[c]].offer(by_memory_[c].value + cost_sum_[c], c);
   }
-  // The cheapest way out of any gear, and out of any but that: no choice needs to look at all.
+  // The cheapest gear to leave, and the second cheapest, so that no choice has to look at all
+  // gears.
   TwoCheapest gears;
   for (std::uint32_t g = 0; g < gears_; ++g) gears.offer(other_[g].first, g);
   const double sm_price = problem_.sm.lost_j + multiplier_ * problem_.sm.lost_s;
@@ -144,7 +145,7 @@ std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
   const std::size_t k = problem_.choices;
   const std::size_t length = 2 * problem_.steps;
   sweep({}, length, false);
-  // The cheapest way through, however young its last segment is.
+  // The cheapest way through, whatever the length of its last segment.
   double best = kInfinite;
   std::uint32_t choice = 0, entered = 0;
   for (std::uint32_t boundary = 0; boundary < length; ++boundary) {
@@ -156,7 +157,7 @@ std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
       entered = boundary;
     }
   }
-  // The change nearest to the middle, where neither end is felt.
+  // The change nearest to the middle, where neither end has an influence.
   std::optional<Start> start;
   std::size_t nearest = length;
   while (entered > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a network of either kind: layers that can be turned into steps, or an Error.
+// Any bytes, read as either kind of network, give layers that can be turned into steps, or an
+// Error.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

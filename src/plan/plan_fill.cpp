@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kFills = 64;
 
-// The one change of one step that saves most and fits; false where there is none.
+// Makes the one change of one step that saves most within the limit; false where there is none.
 bool fill_once(const PlanProblem& problem, Assignment& assignment, double& time) {
   double most = 0, longer = 0;
   std::size_t step = 0;
@@ -36,7 +36,7 @@ bool fill_once(const PlanProblem& problem, Assignment& assignment, double& time)
 Plan fill_up(const PlanProblem& problem, const Plan& within, const Assignment& beyond) {
   struct Trade {
     std::size_t step;
-    double time_s, energy_j;  // what it costs, what it saves
+    double time_s, energy_j;  // added time, saved energy
   };
   std::vector<Trade> trades;
   for (std::size_t i = 0; i < problem.steps; ++i) {

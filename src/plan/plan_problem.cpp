@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-// Long enough to forget how it began, and to average over how requests fall.
+// Long enough to forget the start, and to average over how requests fall within an iteration.
 constexpr double kIterations = 24;
 constexpr double kLatencies = 64;
 constexpr std::size_t kMostSteps = 400'000;
@@ -16,7 +16,7 @@ bool less_enough(double time, double spacing) {
   return time < spacing * (1 - 1e-12);
 }
 
-// Runs an assignment step by step with one request in flight at most.
+// Runs an assignment step by step, with at most one request in flight.
 class Executor {
  public:
   Executor(const PlanProblem& problem, const Assignment& assignment)
@@ -49,7 +49,7 @@ class Executor {
     }
   }
 
-  // With nothing in flight, asks for what will be wanted when the answer comes.
+  // Where nothing is in flight, requests the choice that will be wanted when the request acts.
   void ask(std::size_t step) {
     if (pending_) return;
     const double longest = std::max(problem_.sm.spacing_s, problem_.memory.spacing_s);
@@ -68,7 +68,7 @@ class Executor {
   }
 
   void run_step(std::size_t step) {
-    double left = 1;  // of the step's work
+    double left = 1;  // share of the step's work
     while (left > 0) {
       if (pending_ && acts_in_ <= 1e-15) change();
       const StepCost& cost = problem_.at(step, current_);

@@ -15,7 +15,7 @@ bool beats(const PlanProblem& problem, std::size_t better, std::size_t worse) {
   return true;
 }
 
-// The problem with only these choices.
+// The problem with the choices of `kept` only.
 PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) {
   PrunedProblem pruned;
   PlanProblem& smaller = pruned.problem;
@@ -38,7 +38,7 @@ PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) 
 PrunedProblem prune(const PlanProblem& problem) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t c = 0; c < problem.choices; ++c) {
-    // Most fail on the first step they are compared in, so that comparing with all is cheap.
+    // Most comparisons fail on the first step, so comparing with all is cheap.
     const bool beaten = c > 0 && std::ranges::any_of(kept, [&](std::uint32_t k) {
                           return (problem.gear[k] == problem.gear[c] || problem.gear[k] == 0) &&
                                  beats(problem, k, c);
@@ -51,7 +51,7 @@ PrunedProblem prune(const PlanProblem& problem) {
 PrunedProblem thin_out(const PlanProblem& problem, std::size_t most) {
   const std::size_t stride = (problem.choices + most - 1) / most;
   std::vector<std::uint32_t> kept;
-  std::size_t place = 0;  // within the memory clock
+  std::size_t place = 0;  // index within the memory clock
   for (std::uint32_t c = 0; c < problem.choices; ++c) {
     place = c > 0 && problem.gear[c] == problem.gear[c - 1] ? place + 1 : 0;
     if (place % stride == 0) kept.push_back(c);

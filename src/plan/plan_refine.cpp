@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kMostSegments = 40;
 constexpr std::size_t kMostLabels = 128;
-constexpr std::size_t kMostOptions = 32;  // of a segment, while all are chosen at once
-constexpr std::size_t kTried = 64;        // combinations looked at, cheapest first
+constexpr std::size_t kMostOptions = 32;  // per segment, while all segments are chosen together
+constexpr std::size_t kTried = 64;        // combinations tried, those of least energy first
 constexpr int kRounds = 12;
 constexpr std::size_t kSlowed = 48;
-// Steps that evaluations may look at in all, so that large problems end too.
+// Total number of steps that evaluations may visit, so that large problems end too.
 constexpr std::size_t kBudget = 600'000;
-constexpr std::size_t kRecombined = 6;  // windows beyond the limit that are given a second look
+constexpr std::size_t kRecombined = 6;  // runs beyond the time limit that are reconsidered
 
 struct Segment {
   std::size_t from = 0;  // first step
@@ -63,7 +63,7 @@ class Refinement {
     }
   }
 
-  // Takes it if it is within the limit and better than what is there.
+  // Keeps the plan if it is within the time limit and needs less energy than the best so far.
   bool offer(const std::vector<Segment>& segments) {
     return offer(assignment_of(segments, problem_.steps));
   }
@@ -76,7 +76,7 @@ class Refinement {
     return true;
   }
 
-  // Every segment's choice at once: combinations in order of energy until one holds.
+  // Chooses for all segments together: tries combinations in order of energy.
   void recombine(const std::vector<Segment>& segments) {
     std::vector<std::vector<Label>> stages = {{Label{}}};
     for (const Segment& segment : segments) {
@@ -88,7 +88,7 @@ class Refinement {
         for (const Label& option : options) {
           const Label& before = stages.back()[i];
           const double time = before.time_s + option.time_s;
-          if (time > problem_.time_limit_s) break;  // options are in order of time
+          if (time > problem_.time_limit_s) break;  // options are sorted by time
           next.push_back({time, before.energy_j + option.energy_j, option.choice, i});
         }
       }
@@ -108,7 +108,7 @@ class Refinement {
     }
   }
 
-  // One segment's choice, one change's place, or one new segment at a time.
+  // Changes one segment's choice, one change's place, or inserts one segment at a time.
   void descend() {
     for (int round = 0; best_ && budget_ > 0 && round < kRounds; ++round) {
       bool better = insert();
@@ -126,8 +126,8 @@ class Refinement {
     }
   }
 
-  // For plans of many segments: slower choices of the same memory clock, the best trade first,
-  // while there is time. A slower segment lasts longer, so that no change comes too soon.
+  // For plans of many segments: moves to slower choices of the same memory clock, best trade first,
+  // while time is left. A slower segment lasts longer, so no change comes too soon.
   void slow_down() {
     if (!best_) return;
     std::vector<Segment> segments = segments_of(best_->choice);
@@ -172,11 +172,11 @@ class Refinement {
   struct SlidingWindow {
     std::size_t from, count;
     std::uint32_t choice;
-    double worth;  // energy for time
+    double worth;  // saved energy per added time, W
   };
 
-  // A run of steps given another choice: taken where it fits, and where it would if others made
-  // room, with every choice of the new segments thought over.
+  // Gives a run of steps another choice. Keeps it where it fits within the time limit. For the best
+  // runs that do not fit, reconsiders the choices of all segments.
   bool insert() {
     const std::size_t n = problem_.steps;
     const Plan start = *best_;
@@ -217,7 +217,7 @@ class Refinement {
     return assignment;
   }
 
-  // Pareto-optimal choices of a segment that is long enough to be one, by time.
+  // The Pareto-optimal choices of a segment, sorted by time, without those that make it too short.
   std::vector<Label> options_of(const Segment& segment) const {
     std::vector<Label> options;
     const double spacing = std::min(problem_.sm.spacing_s, problem_.memory.spacing_s);
@@ -232,7 +232,7 @@ class Refinement {
     return options;
   }
 
-  // Those that nothing beats in both, by time; so many at most.
+  // Keeps at most `most` labels that no other label beats in both time and energy, sorted by time.
   static void thin(std::vector<Label>& labels, std::size_t most) {
     std::ranges::sort(labels, [](const Label& a, const Label& b) {
       return a.time_s != b.time_s ? a.time_s < b.time_s : a.energy_j < b.energy_j;
@@ -242,14 +242,14 @@ class Refinement {
       if (kept.empty() || label.energy_j < kept.back().energy_j) kept.push_back(label);
     }
     labels.clear();
-    // Evenly, the cheapest always: it is what the limit leaves.
+    // Thins evenly and always keeps the label of least energy.
     const std::size_t stride = (kept.size() + most - 1) / most;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       if ((kept.size() - 1 - i) % stride == 0) labels.push_back(kept[i]);
     }
   }
 
-  // The beginning of a segment, earlier or later.
+  // Moves the beginning of segment `s` to earlier or later steps.
   bool shift(const std::vector<Segment>& segments, std::size_t s) {
     bool better = false;
     const std::size_t before = (s + segments.size() - 1) % segments.size();
@@ -274,7 +274,7 @@ class Refinement {
   }
 
   const PlanProblem& problem_;
-  std::vector<StepCost> sums_;  // per boundary of two iterations and choice
+  std::vector<StepCost> sums_;  // by boundary and choice, over two iterations
   std::optional<Plan> best_;
   std::size_t budget_ = kBudget;
 };

@@ -77,7 +77,7 @@ TEST(Switching, CountsWhatTheCallAndTheRateCost) {
   EXPECT_GT(problem.sm.lost_j, 0);
   EXPECT_GT(problem.memory.lost_s, problem.sm.lost_s);
   EXPECT_TRUE(make_problem(sheet, table, 0.05, {.latency = Seconds(0)}).free_switching());
-  // One in ten is later than this, and half are later than the median.
+  // The latency of the plan is the 90th percentile, which lies above the median.
   EXPECT_GT(latency_of(sheet, {}), sheet.physics.switching.sm.median);
   EXPECT_LT(latency_of(sheet, {}), sheet.physics.switching.sm.p99);
 }

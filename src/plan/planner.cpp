@@ -11,12 +11,12 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kExactly = 48;      // steps × choices up to which every plan is looked at
-constexpr std::size_t kMostChoices = 48;  // that the dynamic program looks at
+constexpr std::size_t kExactly = 48;      // most steps × choices for which the plan is exact
+constexpr std::size_t kMostChoices = 48;  // most choices in the dynamic program
 constexpr int kMultipliers = 24;
 constexpr double kNoGain = 1e-5;
 
-// Candidates for one multiplier: the dynamic program's, and one choice throughout.
+// The candidates for one multiplier: the dynamic program's plan, and one choice throughout.
 class Candidates {
  public:
   explicit Candidates(const PlanProblem& problem) : problem_(problem) {
@@ -39,7 +39,7 @@ class Candidates {
   }
 
  private:
-  // Without a price of switching every step is on its own.
+  // With free switching, every step is optimised by itself.
   std::optional<Assignment> each(double multiplier) const {
     Assignment assignment(problem_.steps, 0);
     for (std::size_t i = 0; i < problem_.steps; ++i) {
@@ -63,7 +63,8 @@ Plan better(const Plan& a, const Plan& b) {
   return b.totals.energy_j < a.totals.energy_j ? b : a;
 }
 
-// The two plans on the convex hull between which the limit lies; alike where it does not bind.
+// The two plans on the convex hull on either side of the limit; equal where the limit does not
+// bind.
 struct Bracket {
   Plan within, beyond;
 };
@@ -100,7 +101,7 @@ void renumber(Plan& plan, const std::vector<std::uint32_t>& original) {
 Plan lagrange_plan(const PlanProblem& whole) {
   const PrunedProblem pruned = prune(whole);
   const PlanProblem& problem = pruned.problem;
-  // Without a price the steps are on their own, and all choices cost little to look at.
+  // With free switching, steps are independent and all choices can be considered cheaply.
   const bool free = problem.free_switching();
   const PrunedProblem thin = thin_out(problem, free ? problem.choices : kMostChoices);
   Bracket bracket = search(thin.problem);

@@ -12,8 +12,8 @@
 namespace hypermile {
 namespace {
 
-// Costs that look like layers': compute and memory parts, faster at higher clocks, and power that
-// rises with them.
+// Costs that resemble layers: a compute part and a memory part, which are faster at higher clocks,
+// and power that rises with the clocks.
 PlanProblem random_problem(Random& random, std::size_t steps, std::size_t clocks,
                            std::size_t gears) {
   PlanProblem problem;
@@ -83,7 +83,7 @@ TEST(Planner, IsAsGoodAsBruteForce) {
   }
 }
 
-// The way for large problems, on small ones, where single steps weigh much.
+// The method for large problems, on small problems in which single steps have much weight.
 TEST(Planner, ForLargeProblemsIsCloseToBruteForceOnSmallOnes) {
   Random random(8);
   double worst = 0, sum = 0;
@@ -112,7 +112,7 @@ TEST(Planner, WithoutPriceOfSwitchingIsThePerStepOptimum) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {
     PlanProblem problem = random_problem(random, 60, 8, 2);
-    problem.time_limit_s = 1e9;  // no bound: each step for itself
+    problem.time_limit_s = 1e9;  // no bound, so steps are independent
 
     const Plan plan = make_plan(problem);
 
@@ -128,7 +128,7 @@ TEST(Planner, WithoutPriceOfSwitchingIsThePerStepOptimum) {
   }
 }
 
-// Within a bound the convex hull of each step gives a lower bound that no plan can beat.
+// The convex hulls of the steps give a lower bound on the energy that no plan can beat.
 double hull_bound(const PlanProblem& problem) {
   double best = -1e30;
   for (double multiplier = 0; multiplier < 400; multiplier += 0.25) {
@@ -146,7 +146,8 @@ double hull_bound(const PlanProblem& problem) {
   return best;
 }
 
-// Steps of a hundredth of the iteration and clocks 6 % apart leave some of the bound over.
+// Steps are a hundredth of the iteration and clocks 6 % apart, so a little of the bound stays
+// unused.
 TEST(Planner, WithoutPriceOfSwitchingUsesNearlyTheWholeBound) {
   Random random(10);
   for (int i = 0; i < 20; ++i) {
@@ -250,7 +251,7 @@ TEST(Execution, IsThePlanWhereChangesAreInTime) {
 TEST(Execution, RunsAtOldSettingsWhereChangesComeTooLate) {
   const PlanTotals totals = execute(two_steps(1.5), {1, 0});
 
-  // Neither what was wanted (15 J in 2 s) nor impossible.
+  // The plan wants 15 J in 2 s, which late changes cannot reach.
   EXPECT_GT(totals.energy_j, 15);
   EXPECT_LT(totals.energy_j, 35);
   EXPECT_GE(totals.time_s, 2 * (1 - 1e-9));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kL2Share = 0.5;
 
-// Layers [from, to) that run as one step.
+// The layers [from, to), which run as one step.
 struct Group {
   std::size_t from = 0, to = 0;
 };
@@ -58,7 +58,7 @@ class StepMaker {
     return step;
   }
 
-  // What the step before has just written need not come from DRAM.
+  // Removes from the step's DRAM traffic what the step before has just written.
   void take_from_l2(PlanStep& step, double written) const {
     const double bytes = written * width_;
     if (step.kernels.empty() || bytes > kL2Share * options_.l2_bytes) return;
@@ -99,10 +99,10 @@ class StepMaker {
     return passes(layer, {Pass::kDataGradient, Pass::kWeightGradient});
   }
 
-  // Puts the work of a fused layer into the first kernel; the tensor between, `between` elements,
-  // is neither written nor read.
+  // Adds the work of a fused layer to the first kernel. The tensor in between, of `between`
+  // elements, is neither written nor read.
   void join(std::vector<Kernel>& into, const std::vector<Kernel>& more, double between) const {
-    // The bias of a convolution is added in the same kernel too.
+    // A fused convolution also adds its bias in the same kernel.
     std::erase_if(into, [](const Kernel& k) { return k.overhead && !k.backward; });
     for (const Kernel& kernel : more) {
       if (into.empty()) {

@@ -79,7 +79,7 @@ TEST(Steps, FuseElementwiseLayersIntoTheOneBefore) {
   EXPECT_EQ(fused[0].name, "conv+relu");
   EXPECT_EQ(fused[0].kernels.size(), 1U);
   EXPECT_DOUBLE_EQ(total_flops(fused), total_flops(apart));
-  // Gone: bias written and read, and the tensor between.
+  // Fusing saves writing and reading the bias's tensor and the tensor between the layers.
   EXPECT_DOUBLE_EQ(dram_bytes(apart) - dram_bytes(fused), 4 * tensor);
 }
 
@@ -93,7 +93,7 @@ TEST(Steps, TakeSmallTensorsFromTheL2) {
 
   EXPECT_DOUBLE_EQ(dram_bytes(cold) - dram_bytes(warm), tensor);
   EXPECT_DOUBLE_EQ(dram_bytes(cold), dram_bytes(small));
-  EXPECT_DOUBLE_EQ(cold[1].bytes, warm[1].bytes);  // what is reported is the algorithm's
+  EXPECT_DOUBLE_EQ(cold[1].bytes, warm[1].bytes);  // the report shows the traffic of the algorithm
 }
 
 TEST(Scope, IsReadAsItIsWritten) {

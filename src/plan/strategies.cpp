@@ -16,7 +16,7 @@ Assignment uniform(const StrategyInput& input) {
   return Assignment(input.steps.size(), best);
 }
 
-// The choice of least energy of each step whose time is within `bound` of the default's.
+// For each step, the choice of least energy whose time is at most `bound` times the default's.
 Assignment least_energy(const StrategyInput& input, double bound) {
   Assignment assignment(input.steps.size(), 0);
   for (std::size_t i = 0; i < input.steps.size(); ++i) {
@@ -38,7 +38,7 @@ Assignment exhaustive_bounded(const StrategyInput& input) {
   return least_energy(input, 1 + input.max_slowdown);
 }
 
-// SMs at this clock can ask for all the bandwidth there is.
+// The SM clock above which the SMs can use the whole memory bandwidth.
 Mhz bandwidth_knee(const Rates& rates) {
   return rates.bandwidth_points == 0 ? Mhz(0) : rates.bandwidth_at[rates.bandwidth_points - 1].sm;
 }
@@ -53,7 +53,7 @@ std::uint32_t choice_at(const CostTable& table, Mhz memory, Mhz sm_at_least) {
   return best;
 }
 
-// The driver's own SM clock at a memory clock.
+// The choice at this memory clock that leaves the SM clock to the driver.
 std::uint32_t open_choice(const CostTable& table, Mhz memory) {
   for (std::uint32_t c = 0; c < table.choices.size(); ++c) {
     if (table.choices[c].memory == memory && !table.choices[c].setting.sm_clock) return c;
@@ -61,8 +61,8 @@ std::uint32_t open_choice(const CostTable& table, Mhz memory) {
   return 0;
 }
 
-// Whether memory at this clock would hold a compute-bound step up: its kernels' traffic, with what
-// the framework adds, takes more than half as long as their operations.
+// Whether memory at this clock would slow a compute-bound step down: the traffic of its kernels,
+// the framework's included, takes more than half as long as their operations.
 bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choice) {
   double bytes = 0;
   for (const Kernel& kernel : step.kernels) bytes += kernel.bytes;
@@ -70,7 +70,7 @@ bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choic
   return step.flops < 2 * needed * bytes;
 }
 
-// By arithmetic intensity alone, without looking at time or energy.
+// Decides by arithmetic intensity alone, and looks at neither time nor energy.
 Assignment intensity(const StrategyInput& input) {
   const Mhz knee = bandwidth_knee(input.sheet.physics.rates);
   const Choice& normal = input.table.choices.front();
@@ -97,7 +97,7 @@ struct PhaseOption {
   std::uint32_t choice = 0;
 };
 
-// A phase's choices that no other beats in time and energy.
+// The choices of a phase that no other choice beats in time and energy.
 std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase phase) {
   std::vector<PhaseOption> all(input.table.choices.size());
   for (std::uint32_t c = 0; c < all.size(); ++c) {
@@ -116,7 +116,7 @@ std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase pha
   return kept;
 }
 
-// One choice each for forward, backward and optimizer, as far as they can be switched in time.
+// One choice each for forward, backward and optimizer, where changes are not too close together.
 Assignment by_phase(const StrategyInput& input) {
   const std::array options = {phase_options(input, PlanPhase::kForward),
                               phase_options(input, PlanPhase::kBackward),
@@ -135,7 +135,7 @@ Assignment by_phase(const StrategyInput& input) {
   };
   for (const PhaseOption& f : options[0]) {
     for (const PhaseOption& b : options[1]) {
-      // The optimizer is short: it goes with the backward pass or has its own way.
+      // The optimizer is short, so it may also share the choice of the backward pass.
       offer({f.choice, b.choice, b.choice});
       for (const PhaseOption& o : options[2]) {
         const double energy = f.cost.energy_j + b.cost.energy_j + o.cost.energy_j;
@@ -149,7 +149,7 @@ Assignment by_phase(const StrategyInput& input) {
   return best;
 }
 
-// The planner's, or the phases' where it found nothing better.
+// The planner's assignment, or the phases' where that needs less energy.
 Assignment switch_aware(const StrategyInput& input) {
   Plan plan = make_plan(input.problem);
   Assignment phases = by_phase(input);

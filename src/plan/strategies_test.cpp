@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-// A network on a card, ready for any strategy.
+// A network on a card, prepared for any strategy.
 class Bench {
  public:
   Bench(const char* network, const char* gpu, Scope scope, double max_slowdown, double latency_s)

@@ -12,13 +12,13 @@ namespace {
 constexpr double kQuantile99 = 2.326;  // standard deviations
 constexpr double kQuantile90 = 1.282;
 
-// Lognormal by median and 99th percentile: what nine in ten are below.
+// The 90th percentile of a lognormal delay, from its median and 99th percentile.
 double nine_in_ten(const DelayModel& delay) {
   const double sigma = std::log(delay.p99 / delay.median) / kQuantile99;
   return delay.median.value() * std::exp(kQuantile90 * sigma);
 }
 
-// What the board draws while nothing runs at its default clocks.
+// The power that the board draws while nothing runs at its default clocks.
 double waiting_watts(const GpuPhysics& gpu) {
   PartWork nothing;
   nothing.host = Seconds(1);

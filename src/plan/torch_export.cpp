@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_torch_export(): the JSON document of docs/layers.md.
+// parse_torch_export(): reads the JSON document that docs/layers.md describes.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostLayers = 100'000;
 
-// Reads members of one object; the first problem is kept.
+// Reads the members of one object, and keeps the first problem.
 class Reader {
  public:
   explicit Reader(const json& object) : object_(object) {}
@@ -46,7 +46,7 @@ class Reader {
     return value == nullptr ? Shape{} : integers_of(*value, key);
   }
 
-  // A list of shapes: their elements together.
+  // The elements of a list of shapes, in total.
   double elements_of_shapes(const char* key) {
     const json* value = find(key, false);
     if (value == nullptr) return 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kImage = 224;
 constexpr std::int64_t kClasses = 1000;
 
-// Appends layers to a network and keeps the shape that comes out of the last one.
+// Appends layers to a network and keeps the output shape of the last one.
 class ImageNetwork {
  public:
   ImageNetwork(std::string name, std::int64_t batch) : shape_{batch, 3, kImage, kImage} {
@@ -59,7 +59,7 @@ class ImageNetwork {
   Shape shape_;
 };
 
-// 1×1, 3×3, 1×1, with the data added that came in.
+// Convolutions of 1×1, 3×3 and 1×1, followed by the addition of the block's input.
 void bottleneck(ImageNetwork& net, const std::string& name, std::int64_t width, std::int64_t stride,
                 bool downsample) {
   const Shape in = net.shape();

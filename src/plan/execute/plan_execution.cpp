@@ -7,8 +7,8 @@
 namespace hypermile {
 namespace {
 
-// Between two looks at the queue where nothing else is due: boundaries carry their own times, so
-// this only bounds how soon a change of pace is noticed.
+// The longest time between two looks at the queue. Boundaries carry their own times, so this only
+// bounds how soon a change of pace is noticed.
 constexpr Seconds kLook = milliseconds(2);
 constexpr Seconds kIdleLook = milliseconds(100);
 constexpr std::uint64_t kMostFailures = 6;
@@ -54,7 +54,7 @@ Instant PlanExecution::round() {
     const bool may =
         !answer_due_ && (!asked_at_ || (now - *asked_at_).value() * options_.most_per_second >= 1);
     if (stage_ == Stage::kHeld && setting != asked_ && may) ask(setting, now);
-    // Nothing is left to be done for a plan that does not pay.
+    // A plan that does not pay leaves nothing to do.
     if (trial_ && trial_->over() && trial_->arm() == PlanArm::kDefault && asked_.empty() &&
         !answer_due_) {
       finish();
@@ -97,7 +97,7 @@ PlanArm PlanExecution::arm() const {
   return trial_ ? trial_->arm() : PlanArm::kPlan;
 }
 
-// A job that stands still, or has not begun, gets its default back: nothing is known of it.
+// A job that stands still, or has not begun, gets the default, because its place is unknown.
 Setting PlanExecution::wanted(Instant now) const {
   const auto segment = timer_.segment_at(now + options_.latency, now);
   if (!segment || arm() == PlanArm::kDefault) return {};

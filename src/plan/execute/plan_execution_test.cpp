@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job in virtual time that posts its boundaries, and a card that remembers when it was told what.
+// A job in virtual time that posts its boundaries, and a card that records its requests and their
+// times.
 #include "plan/execute/plan_execution.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ class PlanExecutionTest : public ::testing::Test {
     return options;
   }
 
-  // Iterations of 100 ms, the second segment from the half on; rounds when they are due.
+  // Runs iterations of two segments, 50 ms each, and calls round() whenever it is due.
   void train(PlanExecution& execution, int iterations) {
     for (int i = 0; i < iterations; ++i) {
       for (std::uint32_t segment = 0; segment < 2; ++segment) {

@@ -100,7 +100,7 @@ void PlanTrial::end_block(Instant at) {
   settled_ = arm() == before ? at : at + options_.settle;
 }
 
-// Each half of a round has one block of every arm, minutes apart at most: they are a pair.
+// Each half of a round has one block of every arm. These blocks are close in time and form pairs.
 std::vector<double> PlanTrial::ratios(double Block::*of, PlanArm arm, PlanArm to) const {
   std::vector<double> values;
   for (std::size_t half = 0; half * kHalf < blocks_.size(); ++half) {

@@ -15,7 +15,7 @@ struct Cost {
   double power_w = 300;
 };
 
-// Runs iterations as each arm costs, with noise and drift, until the trial is over.
+// Runs iterations with each arm's cost, noise and drift until the trial is over.
 PlanVerdict run_trial(PlanTrialOptions options, const std::function<Cost(PlanArm)>& cost,
                       double noise = 0.005, double drift_per_s = 0) {
   PlanTrial trial(options);
