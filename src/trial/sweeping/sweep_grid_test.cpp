@@ -14,7 +14,7 @@ Setting sm(double mhz) {
   return setting;
 }
 
-// 900, 800 … 400 MHz at two memory clocks, and two limits with everything.
+// SM clocks of 900, 800 … 400 MHz at two memory clocks, and two limits at each of them.
 std::vector<Setting> offered() {
   std::vector<Setting> settings;
   for (const double memory : {0.0, 405.0}) {
@@ -53,7 +53,8 @@ TEST(SweepGrid, CrossesClocksAndSweepsLimitsAlone) {
   const std::vector<Setting> chosen =
       *SweepGrid::parse("sm=2,mem=all,limit=all")->choose(offered());
 
-  // Two SM clocks and none, at two memory clocks, less the default; two limits.
+  // Two SM clocks or the driver's choice, at two memory clocks, without the default; and two
+  // limits.
   EXPECT_EQ(chosen.size(), 2U * 3U - 1U + 2U);
   for (const Setting& setting : chosen) {
     EXPECT_FALSE(setting.power_limit && (setting.sm_clock || setting.memory_clock));

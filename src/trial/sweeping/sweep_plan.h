@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep as a list of Windows to measure: every Setting once, the default before the first, after
-// the last and every few between, so that what drifts meanwhile (heat, the job itself) can be taken
-// out. And what is known of each Window once it was measured. The journal keeps both, the table is
-// made from them.
+// A sweep as a list of windows: every setting once, and the default before the first setting, after
+// the last and after every four, so that drift (heat, the job itself) can be removed. Also what is
+// known about each window once it is measured. The journal stores both, and the table is made from
+// them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@
 
 namespace hypermile {
 
-// What a sweep is of. Two sweeps that agree in all of it are one, begun twice.
+// What identifies a sweep. Two runs with equal headers continue the same sweep.
 struct SweepHeader {
   std::string gpu;                // name of the card
-  std::string uuid;               // of the card
-  std::string workload;           // what the job is called in the table
-  std::string terms;              // grid, times and seed, as text
-  std::vector<Setting> settings;  // to be measured beside the default, in order
+  std::string uuid;               // UUID of the card
+  std::string workload;           // the job's name in the table
+  std::string terms;              // grid, durations and seed, as text
+  std::vector<Setting> settings;  // to be measured in this order, without the default
 
   bool operator==(const SweepHeader&) const = default;
 };
 
-// The Settings in the order in which they are measured; empty ones are the default.
+// The settings in the order of measurement; empty ones are the default.
 std::vector<Setting> plan_sweep(const std::vector<Setting>& settings);
 
-// A Window of the plan, measured or given up.
+// One window of the sweep, measured or given up.
 struct SweepEntry {
-  std::size_t step = 0;  // of plan_sweep()
-  std::size_t run = 0;   // how often the sweep had been begun before
+  std::size_t step = 0;  // index into plan_sweep()
+  std::size_t run = 0;   // how many times the sweep had been started before
   Setting setting;
-  std::optional<double> time_s;  // per iteration; absent: given up
+  std::optional<double> time_s;  // per iteration; absent where given up
   std::optional<double> power_w;
-  std::optional<double> time_error;  // relative standard errors
-  std::optional<double> power_error;
+  std::optional<double> time_error;   // relative standard error
+  std::optional<double> power_error;  // relative standard error
   double iterations = 0;
-  std::optional<double> sm_mhz;  // seen
+  std::optional<double> sm_mhz;  // the clock that was observed
   std::optional<double> mem_mhz;
   double throttled_share = 0;
   std::string refused;                     // why it was given up
-  std::map<std::string, double> features;  // of a baseline for which they were collected
+  std::map<std::string, double> features;  // only for a default window with collected features
 
   bool measured() const { return time_s && power_w; }
   bool operator==(const SweepEntry&) const = default;

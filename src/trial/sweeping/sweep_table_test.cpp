@@ -57,7 +57,8 @@ TEST(SweepTable, IsReadBackAsTheCurveThatWasMeasured) {
 }
 
 TEST(SweepTable, TakesDriftOut) {
-  // The job slows down by a tenth on the way; every Setting is 1.2 times its neighbours' default.
+  // The job slows down by a tenth during the sweep. Every setting takes 1.2 times the default
+  // around it.
   std::vector<SweepEntry> entries;
   for (std::size_t step = 0; step <= 10; ++step) {
     const double drift = 1 + 0.01 * static_cast<double>(step);
