@@ -15,7 +15,7 @@
 namespace hypermile {
 namespace {
 
-// Layers as of a network on a card like an RTX 3080 Ti.
+// Layers like those of a network on an RTX 3080 Ti.
 PlanProblem large_problem(double switch_share) {
   constexpr std::size_t kSteps = 1000, kClocks = 110;
   constexpr double kGears[] = {1, 0.97, 0.53, 0.085, 0.043};

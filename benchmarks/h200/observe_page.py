@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/evidence/iterations-h200.md from what observe.py brought back.
+"""Writes docs/evidence/iterations-h200.md from the results of observe.py.
 
 usage: observe_page.py OUT/iterations.json DATE > docs/evidence/iterations-h200.md
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hypermile run` on a real card that it may not change (HYPERMILE_READ_ONLY=1): says so, goes on observing, and tells
-what jobs on such cards saved. Three PyTorch loops of loops.py; under four minutes.
+"""`hypermile run` on a real card that it may not change (HYPERMILE_READ_ONLY=1): it says so, continues to observe, and
+reports what jobs on such cards saved. Three PyTorch loops of loops.py; under four minutes.
 
 usage: run_read_only.py HYPERMILE OUT [--seconds N] [LOOP…]     runs, writes OUT/read_only.json
        run_read_only.py --page OUT/read_only.json DATE          prints docs/evidence/h200-observe.md
@@ -39,7 +39,7 @@ within 5 % of their time; *clocks before and after* are NVML's SM clock limits a
 
 
 def clock_limits():
-    """What nvidia-smi tells of the card's limits and clocks in force, to show that nothing moved."""
+    """The card's limits and current clocks by nvidia-smi, to show that nothing changed."""
     query = "clocks.max.sm,clocks.max.mem,power.limit,enforced.power.limit"
     done = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True)
     return done.stdout.strip() or done.stderr.strip()

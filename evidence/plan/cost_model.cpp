@@ -45,7 +45,7 @@ constexpr const char* kHeader =
     "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
 constexpr Precision kBoth[] = {Precision::kTf32, Precision::kBf16};
 
-// The largest errors among rows that are held against a bar.
+// The largest errors among the rows that have a target.
 struct Worst {
   double per_shape = 0, total = 0;
 
@@ -83,7 +83,7 @@ std::string between_networks(const GpuSheet& sheet, const Times& times, Worst& w
   return out;
 }
 
-// Every shape of BatchNorm by constants that have not seen it.
+// The error of each BatchNorm shape, with constants fitted without that shape.
 std::string within_norms(const GpuSheet& sheet, const Times& times, Worst& worst) {
   std::set<std::string> shapes;
   for (const LayerTime& time : only(times, is_norm)) shapes.insert(to_string(time.layer.in));
@@ -129,7 +129,7 @@ std::string constants_table(const Efficiency& fitted) {
   return out;
 }
 
-// Median time between the starts of iterations in a recording; nullopt where it is not there.
+// Median time between the starts of iterations in a recording; nullopt where the file is missing.
 std::optional<double> recorded_iteration(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
@@ -151,7 +151,7 @@ std::optional<double> recorded_iteration(const std::string& path) {
   return gaps[gaps.size() / 2];
 }
 
-// Whole training iterations of recorded loops, by constants that have seen single layers only.
+// Whole training iterations of recorded loops, with constants fitted to single layers only.
 std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
                              const std::string& folder) {
   struct Loop {

@@ -18,16 +18,16 @@ constexpr std::int64_t kBatch = 32;
 constexpr const char* kGpus[] = {"a4000", "rtx2000ada"};
 constexpr const char* kNetworks[] = {"resnet50", "vgg16"};
 constexpr Precision kUnits[] = {Precision::kFp32, Precision::kTf32};
-constexpr double kSlight = 0.05;      // "a slight increase in execution time"
-constexpr double kNone = 0.005;       // what could not be told from none
-constexpr double kModerate = 0.05;    // "moderate energy savings"
-constexpr double kSignificant = 0.2;  // "a significant reduction"
+constexpr double kSlight = 0.05;      // for "a slight increase in execution time"
+constexpr double kNone = 0.005;       // for no increase, as far as can be measured
+constexpr double kModerate = 0.05;    // for "moderate energy savings"
+constexpr double kSignificant = 0.2;  // for "a significant reduction"
 
 struct Run {
   std::string gpu, network;
   Precision precision;
   Scope scope;
-  bool latency;  // that of the card
+  bool latency;  // true for the card's latency, false for free switching
   double bound;
   PlanReport report;
 };
@@ -126,7 +126,7 @@ std::string break_even_table(const std::vector<Run>& runs) {
   return out;
 }
 
-// The best saving among runs and strategies, within a slowdown.
+// The best saving of any run and strategy within a slowdown.
 struct Best {
   double saved = 0, slowdown = 0;
   std::string where = "nothing";
@@ -144,7 +144,7 @@ Best best_of(const std::vector<Run>& runs, const std::function<bool(const Run&)>
   return best;
 }
 
-// How many runs have a strategy, of those named, that saves so much within a slowdown.
+// The number of runs in which one of `names` saves at least `saved` within `slowdown`.
 std::string count_of(const std::vector<Run>& runs, const std::function<bool(const Run&)>& wanted,
                      double saved, double slowdown, std::span<const std::string_view> names) {
   std::size_t all = 0, some = 0;
@@ -166,10 +166,10 @@ std::string best_line(const char* what, const Best& best) {
                      100 * best.slowdown, best.where);
 }
 
-// Layers by themselves, as the thesis chose them.
+// The thesis's strategies, which choose for each layer by itself.
 constexpr std::string_view kThesis[] = {"intensity", "exhaustive", "exhaustive-bounded"};
 
-// `strict` are the same runs with a bound of half a percent, `zero` those with none.
+// `strict` has the same runs with a bound of 0.5 %, `zero` with a bound of 0.
 std::string findings(const std::vector<Run>& runs, const std::vector<Run>& strict,
                      const std::vector<Run>& zero) {
   const auto train = [](const Run& r) { return r.scope == Scope::kTrain && r.latency; };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plan_evidence H200: prints docs/evidence/layerwise.md. H200 is the folder of recordings on an
-// H200; a later one of layers stands in benchmarks/h200. Called by scripts/evidence/layerwise from
-// the root of the source tree.
+// plan_evidence H200: prints docs/evidence/layerwise.md. H200 is the folder of the first recordings
+// on an H200; benchmarks/h200 has a later recording of layers. scripts/evidence/layerwise calls it
+// from the root of the source tree.
 #include <fmt/format.h>
 
 #include <filesystem>
