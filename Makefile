@@ -1,6 +1,5 @@
-# The commands that people type. Each installs the Debian packages that are missing, shows progress,
-# and
-# leaves everything that it makes under build/. `make help` lists them.
+# The commands that people type. Each installs missing Debian packages, shows progress, and leaves
+# everything that it makes under build/. `make help` lists them.
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)

@@ -5,7 +5,7 @@
 
 namespace hypermile {
 
-// The class Execution: a plan being carried out.
+// Registers the class Execution, which carries out a plan.
 void bind_executions(pybind11::module_& module);
 
 }  // namespace hypermile

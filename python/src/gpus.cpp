@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Gpu: a card's sensors through the same code that the programs use, so that the
-// package needs no other NVML client. Calls leave the interpreter to others while a driver answers.
+// hypermile._core.Gpu: a card's sensors, read by the same code as in the programs, so that the
+// package needs no other NVML client. Calls release the interpreter's lock while the driver
+// answers.
 #include "gpus.h"
 
 #include <pybind11/stl.h>

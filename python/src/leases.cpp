@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Lease: the right to change one GPU's Settings, for profiling. Renewed by a thread
-// of its own; ends with release(), with the object and with the process, and then the GPU is given
-// back by who granted it.
+// hypermile._core.Lease: the right to change one GPU's settings, for profiling. A thread renews it.
+// It ends with release(), with the object or with the process, and then the daemon or guardian
+// restores the GPU.
 #include "leases.h"
 
 #include <chrono>
@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kLook{2};
 constexpr std::chrono::seconds kClaimDeadline{30};
 constexpr std::chrono::seconds kAnswerDeadline{20};
 
-// False when it did not come true in time.
+// False where the condition was not true in time.
 template <class Condition>
 bool wait_for(std::chrono::seconds deadline, Condition condition) {
   const auto end = std::chrono::steady_clock::now() + deadline;
@@ -45,7 +45,7 @@ class PythonLease {
     if (port_.state() != PortState::kHeld) throw std::runtime_error(problem());
   }
 
-  // What the GPU was told, perhaps clamped to what is allowed.
+  // Returns the setting that was applied, perhaps clamped to what is allowed.
   std::string set(const std::string& text) {
     const py::gil_scoped_release release;
     const Setting setting = value_or_throw(parse_setting(text));

@@ -5,7 +5,7 @@
 
 namespace hypermile {
 
-// step(), listening(), listen_again(), tell_device().
+// Registers step(), listening(), listen_again() and tell_device().
 void bind_ticks(pybind11::module_& module);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hypermile run and attach beside jobs on the NVML stand-in, in real time: whatever dies or goes wrong, the job is
-unharmed and the GPU goes back. A policy that goes straight to one clock keeps it short; scripts/run-live lets the search
-itself run, on one, two and four GPUs."""
+"""`hypermile run` and `attach` with jobs on the NVML stand-in, in real time: whatever dies or goes wrong, the job is unharmed
+and the GPU is restored. A policy that goes straight to one clock keeps the tests short; scripts/run-live runs the search
+itself, on one, two and four GPUs."""
 
 import json
 import os
@@ -72,7 +72,7 @@ class GuardedTest(unittest.TestCase):
         self.world.wait_until_changed()
         run.kill()
         self.world.wait_until_restored()
-        out, _ = run.communicate(timeout=60)  # the pipes are the job's too
+        out, _ = run.communicate(timeout=60)  # the job holds the same pipes
         self.assertGreaterEqual(json.loads(out)["seconds"], 12)
 
     def test_job_killed_is_died_of_alike_and_restored(self):
@@ -96,11 +96,11 @@ class GuardedTest(unittest.TestCase):
         run = self.world.run(self.world.job(600), *FIXED)
         self.world.wait_until_changed()
         os.killpg(run.pid, signal.SIGTSTP)
-        self.world.wait_until_restored()  # once the lease is not renewed any more
+        self.world.wait_until_restored()  # after the lease was not renewed
         os.killpg(run.pid, signal.SIGCONT)
         self.world.wait_until_changed()
         run.terminate()
-        self.assertEqual(finish(run)[0], 0)  # simulate ends well on SIGTERM
+        self.assertEqual(finish(run)[0], 0)  # simulate exits with 0 on SIGTERM
         self.assertFalse(self.world.changed())
 
     def test_a_gpu_that_is_lost_does_not_harm_the_job(self):
@@ -241,7 +241,7 @@ def can_use_sudo():
 
 @unittest.skipUnless(can_use_sudo(), "needs root, sudo and mount namespaces")
 class SudoTest(unittest.TestCase):
-    """The user nobody, under rules of sudo that only the processes of this test see."""
+    """As the user nobody, with sudo rules that only the processes of this test see."""
 
     def setUp(self):
         self.world = self.enterContext(World())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hypermile run --observe finds, against what the jobs know of themselves."""
+"""What `hypermile run --observe` finds, compared with what the jobs record about themselves."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class ObserveTest(unittest.TestCase):
         self.assertEqual(run.processes()[0]["launches"], 28000)
         self.assertEqual(run.processes()[0]["launches_lost"], 0)
         self.assertGreater(run.processes()[0]["gpu_times"], 30)
-        # The fake GPU's clock runs only while it works: 40 kernels of 0.1 ms.
+        # The clock of the fake GPU runs only while it works: 40 kernels of 0.1 ms.
         self.assertAlmostEqual(run.phase()["time_per_iteration_s"], 0.004, delta=1e-6)
 
     def test_a_replayed_stream_shows_its_phases(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hypermile sweep beside a job on the NVML stand-in, in real time: what is measured is kept whatever dies, the GPU goes
-back, and the same command goes on."""
+"""`hypermile sweep` with a job on the NVML stand-in, in real time: measurements are kept whatever dies, the GPU is restored,
+and the same command continues an interrupted sweep."""
 
 import csv
 import json
@@ -56,12 +56,12 @@ class SweepTest(unittest.TestCase):
         for row in rows:
             self.assertGreater(float(row["time_s"]), 0)
             self.assertGreater(float(row["time_error"]), 0)
-        # Slower and cheaper, the lower the clock.
+        # The lower the clock, the more time and the less power.
         times = [float(row["time_s"]) for row in rows]
         powers = [float(row["power_w"]) for row in rows]
         self.assertLess(times[0], times[-1])
         self.assertGreater(powers[0], powers[-1])
-        # Collected once, from activity counters.
+        # Features are collected once, from activity counters.
         self.assertEqual(len(self.events("features")), 1)
         self.assertGreater(float(rows[0]["sm_active"]), 0.1)
         self.assertEqual(rows[1]["sm_active"], "")
@@ -76,7 +76,7 @@ class SweepTest(unittest.TestCase):
         run.wait()
         self.world.wait_until_restored()
         before = self.entries()
-        # The job outlives its sweep and still has the GPU.
+        # The job outlives its sweep and still uses the GPU.
         os.kill(job, signal.SIGTERM)
         wait_for("the job is gone", lambda: not alive(job))
         code, _, err = finish(self.sweep(200, "--end-job"))
@@ -120,7 +120,7 @@ class SweepTest(unittest.TestCase):
 
 @needs_root
 class CountersTest(unittest.TestCase):
-    """Performance counters of a card without activity counters, through a fake CUPTI."""
+    """Performance counters on a card without activity counters, through a fake CUPTI."""
 
     def setUp(self):
         self.world = self.enterContext(World("rtx3080ti"))

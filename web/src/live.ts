@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The live page: asks its server every two seconds what runs and what is new of the run shown. When
-// the server cannot be reached it says so, keeps what it has, and goes on asking.
+// The live page: every two seconds it asks its server which runs there are, and what is new in the
+// run on show. When the server cannot be reached, it says so, keeps what it has, and continues to
+// ask.
 
 import { element, table } from "./dom";
 import { clock, date } from "./format";
@@ -15,7 +16,8 @@ const kTokenKey = "hypermile-token";
 
 class Refused extends Error {}
 
-// From the address's fragment, which is never sent to a server, then kept for this tab.
+// The token comes from the address's fragment, which is never sent to a server, and is then kept
+// for this tab.
 function knownToken(): string {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {

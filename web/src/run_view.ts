@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run on the page: what came of it, its charts, its decisions in words, its environment.
+// One run on the page: its result, its charts, its decisions in words, its environment.
 
 import { stateColour, stateName } from "./colours";
 import { baseline, kept, mainPhase, ordered, spans } from "./derive";
