@@ -27,9 +27,10 @@ T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 
 
 PAGE = """# What collecting features costs a job
 
-*Measured on a GPU, read-only.* {date}, {gpu}. Beside a PyTorch loop that never stops, stretches of {seconds:.0f} s with
-nobody, with `hypermile counters --from nvml` (activity and utilisation every half second, as features are collected) and with `hypermile
-counters` (CUPTI's PM sampling, in a process of its own, from its start to its end) followed each other. By the loop's own books, GPU events:
+*Measured on a GPU, read-only.* {date}, {gpu}. Beside a PyTorch loop that never stops, stretches of time alternated: {seconds:.0f} s each
+without collection (*nobody*), with `hypermile counters --from nvml` (activity and utilisation every half second, as features are
+collected) and with `hypermile counters` (CUPTI's PM sampling in its own process, from its start to its end). The loop's own GPU events
+give the time per iteration:
 
 ```sh
 python3 benchmarks/h200/feature_cost.py build/bin/hypermile OUT
@@ -38,10 +39,11 @@ python3 benchmarks/h200/feature_cost.py --page OUT/feature_cost.json DATE > docs
 
 {costs}
 
-*Cost*: how much longer an iteration took than in the stretches without anybody before and after it, mean of all pairs with its 95 % interval
-(Student's t over pairs); *nobody* is the same of stretches without anybody against their neighbours, so it shows what the method itself sees.
+*Cost*: how much longer an iteration took than in the stretches without collection before and after it, as the mean of all pairs with its
+95 % interval (Student's t over pairs). *nobody* compares stretches without collection with their neighbours, so it shows the error of
+the method.
 
-The same features from both, mean of all stretches:
+The same features from both sources, as means of all stretches:
 
 {features}
 
