@@ -147,7 +147,7 @@ Result<std::unique_ptr<CounterSampler>> CounterSampler::open(const CounterLibrar
   RETURN_IF_ERROR(checked("cuptiDeviceGetChipName", library.chip_name(&name)));
   sampler->chip_ = name.chip == nullptr ? "" : name.chip;
   ASSIGN_OR_RETURN(const auto available, sampler->read_availability());
-  ASSIGN_OR_RETURN(sampler->groups_, plan_counters(library, sampler->chip_, available));
+  ASSIGN_OR_RETURN(sampler->groups_, group_counters(library, sampler->chip_, available));
   return sampler;
 }
 

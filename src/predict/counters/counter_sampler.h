@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "measure/feature_means.h"
-#include "predict/counters/counter_plan.h"
+#include "predict/counters/counter_groups.h"
 
 namespace hypermile {
 

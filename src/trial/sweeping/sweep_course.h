@@ -6,7 +6,7 @@
 // create several policies. Runs on the Controller's thread.
 //
 //   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(*files, "F.csv.journal"));
-//   SweepCourse course(terms, journal);
+//   SweepCourse course(options, journal);
 //   Controller controller({port, course.maker()}, course.controller_options());
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace hypermile {
 
-struct SweepTerms {
+struct SweepOptions {
   SweepGrid grid;
   std::string workload;           // the name in the table
   std::string gpu;                // as typed; empty for the GPU that the job uses
@@ -43,7 +43,8 @@ struct SweepProgress {
 class SweepCourse {
  public:
   // `journal` must outlive it. `say` receives a line for the user where a window is given up.
-  SweepCourse(SweepTerms terms, SweepJournal& journal, std::function<void(const std::string&)> say);
+  SweepCourse(SweepOptions options, SweepJournal& journal,
+              std::function<void(const std::string&)> say);
 
   // Ends the run after one window is in the journal. For simulated jobs in virtual time, in which
   // every window is measured on a job of its own.
@@ -76,13 +77,13 @@ class SweepCourse {
   void observe(const Window& window);
   void record(SweepEntry entry);
 
-  SweepTerms terms_;
+  SweepOptions options_;
   SweepJournal& journal_;
   std::function<void(const std::string&)> say_;
   bool one_step_ = false;
   std::size_t run_ = 0;
   std::size_t entries_before_ = 0;  // journal entries of earlier runs
-  std::vector<Setting> plan_;       // empty until the sweep has begun
+  std::vector<Setting> order_;      // empty until the sweep has begun
   std::optional<std::pair<const ProcessProgress*, std::uint32_t>> phase_;  // the phase being swept
   Seconds typical_;
   Seconds warmed_;

@@ -15,18 +15,18 @@ namespace {
 
 class SweepCourseTest : public ControllerTest {
  protected:
-  static SweepTerms terms() {
-    SweepTerms terms;
-    terms.grid = SweepGrid::parse("sm=5").value();
-    terms.workload = "train";
-    terms.warm_up = Seconds(5);
-    terms.settle = Seconds(1);
-    return terms;
+  static SweepOptions options() {
+    SweepOptions options;
+    options.grid = SweepGrid::parse("sm=5").value();
+    options.workload = "train";
+    options.warm_up = Seconds(5);
+    options.settle = Seconds(1);
+    return options;
   }
   void sweep() {
     journal_.emplace(SweepJournal::open(files_, "F.csv.journal").value());
     course_ = std::make_unique<SweepCourse>(
-        terms(), *journal_, [this](const std::string& line) { said_.push_back(line); });
+        options(), *journal_, [this](const std::string& line) { said_.push_back(line); });
     options_ = course_->controller_options();
     controller_ = std::make_unique<Controller>(ControllerParts{port_, course_->maker()}, options_);
     follower_ = controller_.get();

@@ -24,8 +24,8 @@ std::optional<double> get(const json& j, const char* key) {
 std::string line_of(const SweepHeader& header) {
   json settings = json::array();
   for (const Setting& setting : header.settings) settings.push_back(to_string(setting));
-  const json j = {{"sweep", kVersion},           {"gpu", header.gpu},     {"uuid", header.uuid},
-                  {"workload", header.workload}, {"terms", header.terms}, {"settings", settings}};
+  const json j = {{"sweep", kVersion},           {"gpu", header.gpu},       {"uuid", header.uuid},
+                  {"workload", header.workload}, {"terms", header.options}, {"settings", settings}};
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -53,7 +53,7 @@ SweepHeader header_from(const json& j) {
   header.gpu = j.at("gpu").get<std::string>();
   header.uuid = j.at("uuid").get<std::string>();
   header.workload = j.at("workload").get<std::string>();
-  header.terms = j.at("terms").get<std::string>();
+  header.options = j.at("terms").get<std::string>();
   for (const json& text : j.at("settings")) {
     const Result<Setting> setting = parse_setting(text.get<std::string>());
     if (!setting) throw json::other_error::create(501, setting.error().message, &j);
@@ -122,7 +122,7 @@ Result<void> SweepJournal::check(const SweepHeader& header) const {
   if (header_ && *header_ != header) {
     return Error{ErrorCode::kUsage,
                  fmt::format("{} is of another sweep: {} on {} ({})", path_, header_->workload,
-                             header_->gpu, header_->terms),
+                             header_->gpu, header_->options),
                  "give --out another name, or move the journal away"};
   }
   return {};

@@ -22,7 +22,7 @@ SweepHeader header() {
 SweepEntry entry(std::size_t step) {
   SweepEntry made;
   made.step = step;
-  made.setting = plan_sweep(header().settings)[step];
+  made.setting = sweep_order(header().settings)[step];
   made.time_s = 0.1 / 3;
   made.power_w = 301.7;
   made.time_error = 0.004;

@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "trial/sweeping/sweep_plan.h"
+#include "trial/sweeping/sweep_order.h"
 
 namespace hypermile {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/counters/counter_plan.h"
+#include "predict/counters/counter_groups.h"
 
 #include <fmt/format.h>
 
@@ -80,17 +80,17 @@ Result<void> CounterHost::take(std::vector<CounterForm> forms) {
   return {};
 }
 
-Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::string& chip,
-                                    const std::vector<std::uint8_t>& availability) {
+Result<CounterGroups> group_counters(const CounterLibrary& library, const std::string& chip,
+                                     const std::vector<std::uint8_t>& availability) {
   // Fails here for an unknown chip; otherwise every metric would seem to be missing.
   RETURN_IF_ERROR(CounterHost::open(library, chip, availability));
   CounterGroups groups;
-  std::vector<Feature> planned;
+  std::vector<Feature> grouped;
   for (const CounterForm& form : counter_forms()) {
-    if (std::ranges::find(planned, form.feature) != planned.end()) continue;
+    if (std::ranges::find(grouped, form.feature) != grouped.end()) continue;
     std::unique_ptr<CounterHost> alone = with(library, chip, availability, {}, form);
     if (!alone) continue;
-    planned.push_back(form.feature);
+    grouped.push_back(form.feature);
     const bool joined = std::ranges::any_of(groups, [&](std::unique_ptr<CounterHost>& group) {
       auto larger = with(library, chip, availability, group->forms(), form);
       if (!larger) return false;

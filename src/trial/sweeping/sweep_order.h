@@ -22,18 +22,18 @@ struct SweepHeader {
   std::string gpu;                // name of the card
   std::string uuid;               // UUID of the card
   std::string workload;           // the job's name in the table
-  std::string terms;              // grid, durations and seed, as text
+  std::string options;            // grid, durations and seed, as text
   std::vector<Setting> settings;  // to be measured in this order, without the default
 
   bool operator==(const SweepHeader&) const = default;
 };
 
 // The settings in the order of measurement; empty ones are the default.
-std::vector<Setting> plan_sweep(const std::vector<Setting>& settings);
+std::vector<Setting> sweep_order(const std::vector<Setting>& settings);
 
 // One window of the sweep, measured or given up.
 struct SweepEntry {
-  std::size_t step = 0;  // index into plan_sweep()
+  std::size_t step = 0;  // index into sweep_order()
   std::size_t run = 0;   // how many times the sweep had been started before
   Setting setting;
   std::optional<double> time_s;  // per iteration; absent where given up

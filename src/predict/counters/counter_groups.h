@@ -50,7 +50,7 @@ using CounterGroups = std::vector<std::unique_ptr<CounterHost>>;
 
 // Every feature that the chip can sample, in its best form, packed greedily into groups. Returns
 // kUnsupported where there is none.
-Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::string& chip,
-                                    const std::vector<std::uint8_t>& availability);
+Result<CounterGroups> group_counters(const CounterLibrary& library, const std::string& chip,
+                                     const std::vector<std::uint8_t>& availability);
 
 }  // namespace hypermile
