@@ -167,9 +167,9 @@ std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
     const auto measured = recorded_iteration(folder + "/iterations/" + loop.file + ".csv");
     const auto network = builtin_network(loop.network, loop.batch);
     if (!measured || !network) continue;
-    const auto steps =
-        make_steps(*network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
-    const double modelled = make_cost_table(sheet, steps, constants).uniform(0).time_s;
+    const auto stages = make_stages(
+        *network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
+    const double modelled = make_cost_table(sheet, stages, constants).uniform(0).time_s;
     out += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % |\n", loop.file, 1e3 * *measured,
                        1e3 * modelled, 100 * (modelled / *measured - 1));
   }

@@ -114,7 +114,7 @@ std::string break_even_table(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (!run.latency) continue;
     std::vector<double> times;
-    for (const StepCost& cost : run.report.costs) times.push_back(cost.time_s);
+    for (const StageCost& cost : run.report.costs) times.push_back(cost.time_s);
     std::ranges::sort(times);
     out += fmt::format("| {} | {:.1f} | {:.3f} | {:.1f} | {} | {} | {} |\n", name_of(run),
                        1e3 * run.report.strategies.front().result.totals.time_s,

@@ -63,8 +63,8 @@ BreakEven find_break_even(const StrategyInput& input, const Switching& switching
   const LatencySearch search(input, switching);
   const auto strategy = [&](std::string_view name) {
     return [&input, name](const PlanProblem& problem) {
-      const StrategyInput changed{input.sheet, input.steps, input.precision,
-                                  input.table, problem,     input.max_slowdown};
+      const StrategyInput changed{input.sheet, input.stages, input.precision,
+                                  input.table, problem,      input.max_slowdown};
       return run_strategy(name, changed).totals;
     };
   };

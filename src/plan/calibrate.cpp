@@ -75,8 +75,8 @@ class Fit {
     Vector r(static_cast<Eigen::Index>(observations_.size()));
     for (std::size_t i = 0; i < observations_.size(); ++i) {
       const GpuPhysics& gpu = sheet_.physics;
-      const double predicted = step_time(gpu, observations_[i].kernels, efficiency,
-                                         gpu.clocks.sm_boost, gpu.clocks.memory_default);
+      const double predicted = stage_time(gpu, observations_[i].kernels, efficiency,
+                                          gpu.clocks.sm_boost, gpu.clocks.memory_default);
       r[static_cast<Eigen::Index>(i)] =
           std::log(predicted / observations_[i].measured_s) / kScatter;
     }
@@ -121,7 +121,7 @@ CalibrationScore score_calibration(const GpuSheet& sheet, std::span<const LayerT
                                    const Efficiency& efficiency) {
   const GpuPhysics& gpu = sheet.physics;
   const auto predict = [&](const std::vector<Kernel>& kernels) {
-    return step_time(gpu, kernels, efficiency, gpu.clocks.sm_boost, gpu.clocks.memory_default);
+    return stage_time(gpu, kernels, efficiency, gpu.clocks.sm_boost, gpu.clocks.memory_default);
   };
   CalibrationScore score;
   double predicted_forward = 0, predicted_backward = 0, forward = 0, backward = 0, errors = 0;

@@ -106,7 +106,7 @@ std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth)
   const ClockRanges& clocks = sheet.physics.clocks;
   for (LayerTime& time : times) {
     const auto run = [&](const std::vector<Kernel>& kernels) {
-      return step_time(sheet.physics, kernels, truth, clocks.sm_boost, clocks.memory_default);
+      return stage_time(sheet.physics, kernels, truth, clocks.sm_boost, clocks.memory_default);
     };
     time.forward_s = run(time.forward_kernels());
     time.backward_s = run(time.backward_kernels());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time and energy of every step of a network at every setting of a GPU, in closed form from the
+// Time and energy of every stage of a network at every setting of a GPU, in closed form from the
 // simulator's physics (sim/physics.h). The planner and the strategies see nothing else. Pure.
 //
 // A card limits its power averaged over tens of milliseconds, which is longer than a layer. So for
@@ -13,7 +13,7 @@
 
 #include "gpu/setting.h"
 #include "plan/efficiency.h"
-#include "plan/steps.h"
+#include "plan/stages.h"
 #include "sim/gpu_sheet.h"
 
 namespace hypermile {
@@ -24,42 +24,42 @@ struct Choice {
   bool capped = false;  // whether the power limit holds the SM clock down
 };
 
-struct StepCost {
+struct StageCost {
   double time_s = 0;
   double energy_j = 0;
 };
 
-// For how much of a step's time its compute or memory units idle, because they wait for the other
+// For how much of a stage's time its compute or memory units idle, because they wait for the other
 // units or for a launch, or because the kernel does not use them fully.
-struct StepIdle {
+struct StageIdle {
   double compute_s = 0;
   double memory_s = 0;
 };
 
 struct CostTable {
   std::vector<Choice> choices;  // the default is the first
-  std::size_t steps = 0;
-  std::vector<StepCost> costs;  // choices.size() entries for each step
+  std::size_t stages = 0;
+  std::vector<StageCost> costs;  // choices.size() entries for each stage
 
-  const StepCost& at(std::size_t step, std::size_t choice) const {
-    return costs[step * choices.size() + choice];
+  const StageCost& at(std::size_t stage, std::size_t choice) const {
+    return costs[stage * choices.size() + choice];
   }
   // The cost of one iteration that runs at one choice.
-  StepCost uniform(std::size_t choice) const;
+  StageCost uniform(std::size_t choice) const;
 };
 
-// `steps` must not be empty.
-CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
+// `stages` must not be empty.
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStage>& stages,
                           const Efficiency& efficiency);
 
-StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
-                 const Choice& choice);
+StageIdle idle_of(const GpuSheet& sheet, const PlanStage& stage, const Efficiency& efficiency,
+                  const Choice& choice);
 
 // The operations per byte above which a kernel is compute-bound at these clocks.
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory);
 
-// The time in seconds of one step at fixed clocks; the calibration uses it.
-double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
-                 const Efficiency& efficiency, Mhz sm, Mhz memory);
+// The time in seconds of one stage at fixed clocks; the calibration uses it.
+double stage_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
+                  const Efficiency& efficiency, Mhz sm, Mhz memory);
 
 }  // namespace hypermile

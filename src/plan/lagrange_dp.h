@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The dynamic program of the planner: for one price of time (the multiplier, in J/s), finds the
-// assignment with the least energy + multiplier · time on the ring of steps. Its states are the
-// choices. Running minima over where a segment may have begun make the work per step linear in the
+// assignment with the least energy + multiplier · time on the ring of stages. Its states are the
+// choices. Running minima over where a segment may have begun make the work per stage linear in the
 // number of choices. Called by planner.cpp; one object per thread.
 #pragma once
 
@@ -18,13 +18,13 @@ class LagrangeDp {
   ~LagrangeDp();
 
   // Returns an assignment with two changes or more, and nullopt where one choice throughout is
-  // better or nothing else is possible. A ring has no first step, so the program first runs over
-  // two iterations, and then solves the ring from a step where that plan changes.
+  // better or nothing else is possible. A ring has no first stage, so the program first runs over
+  // two iterations, and then solves the ring from a stage where that plan changes.
   std::optional<Assignment> solve(double multiplier);
 
  private:
   struct Start {
-    std::size_t step = 0;
+    std::size_t stage = 0;
     std::uint32_t choice = 0;
   };
   struct Origin {
@@ -33,7 +33,7 @@ class LagrangeDp {
   };
 
   void weigh(double multiplier);
-  // Fills `entry_` over `length` steps from `start.step`. Only start.choice may come first where
+  // Fills `entry_` over `length` stages from `start.stage`. Only start.choice may come first where
   // `with_choice` is true.
   void sweep(const Start& start, std::size_t length, bool with_choice);
   void advance(std::size_t boundary);
@@ -44,7 +44,7 @@ class LagrangeDp {
   const PlanProblem& problem_;
   std::size_t gears_ = 1;
   double multiplier_ = 0;
-  std::vector<double> weight_;  // energy + multiplier · time, by step and choice
+  std::vector<double> weight_;  // energy + multiplier · time, by stage and choice
   // While sweeping, for each choice: sums from the start to the boundary.
   std::vector<double> cost_sum_, time_sum_;
   // The cheapest entries that are old enough to be left by a change of either kind.

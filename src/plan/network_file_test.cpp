@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "plan/steps.h"
+#include "plan/stages.h"
 
 namespace hypermile {
 namespace {
@@ -145,8 +145,8 @@ TEST(OnnxFile, CountsAndNamesUnknownOperators) {
   EXPECT_EQ(network->unknown[0].type, "Softsign");
   EXPECT_EQ(network->unknown[0].count, 1U);
   // It costs as much as an element-wise layer.
-  const auto steps = make_steps(*network, {.scope = Scope::kForward});
-  EXPECT_DOUBLE_EQ(steps[1].bytes, 2 * 4.0 * 4 * 16 * 64);
+  const auto stages = make_stages(*network, {.scope = Scope::kForward});
+  EXPECT_DOUBLE_EQ(stages[1].bytes, 2 * 4.0 * 4 * 16 * 64);
 }
 
 TEST(OnnxFile, ThatIsBrokenIsOneClearLine) {

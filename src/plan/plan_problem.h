@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The planner's problem, and the cost of a solution. The steps of a repeating iteration each get a
+// The planner's problem, and the cost of a solution. The stages of a repeating iteration each get a
 // choice (a setting), and the energy shall be least within a time limit. A change of the choice
 // has a cost:
 //
@@ -9,7 +9,7 @@
 //    least the `spacing` of that change.
 //  - A change may cost GPU time (memory stands still while its clock changes).
 //
-// The iteration is a ring: the first step follows the last. Pure functions, called by the planner
+// The iteration is a ring: the first stage follows the last. Pure functions, called by the planner
 // and the strategies.
 #pragma once
 
@@ -30,15 +30,15 @@ struct SwitchPrice {
 };
 
 struct PlanProblem {
-  std::size_t steps = 0;
+  std::size_t stages = 0;
   std::size_t choices = 0;          // choice 0 is the default
-  std::vector<StepCost> costs;      // by step and choice
+  std::vector<StageCost> costs;     // by stage and choice
   std::vector<std::uint32_t> gear;  // the memory clock of each choice; 0 is the default's
   SwitchPrice sm, memory;  // changes of the SM clock alone, and changes of the memory clock
   double time_limit_s = std::numeric_limits<double>::infinity();
 
-  const StepCost& at(std::size_t step, std::size_t choice) const {
-    return costs[step * choices + choice];
+  const StageCost& at(std::size_t stage, std::size_t choice) const {
+    return costs[stage * choices + choice];
   }
   const SwitchPrice& price(std::size_t from, std::size_t to) const {
     return gear[from] == gear[to] ? sm : memory;
@@ -47,7 +47,7 @@ struct PlanProblem {
   bool free_switching() const;
 };
 
-using Assignment = std::vector<std::uint32_t>;  // one choice per step
+using Assignment = std::vector<std::uint32_t>;  // one choice per stage
 
 struct PlanTotals {
   double time_s = 0;

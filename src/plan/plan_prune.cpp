@@ -7,9 +7,9 @@ namespace hypermile {
 namespace {
 
 bool beats(const PlanProblem& problem, std::size_t better, std::size_t worse) {
-  for (std::size_t step = 0; step < problem.steps; ++step) {
-    const StepCost& a = problem.at(step, better);
-    const StepCost& b = problem.at(step, worse);
+  for (std::size_t stage = 0; stage < problem.stages; ++stage) {
+    const StageCost& a = problem.at(stage, better);
+    const StageCost& b = problem.at(stage, worse);
     if (a.time_s > b.time_s || a.energy_j > b.energy_j) return false;
   }
   return true;
@@ -19,15 +19,15 @@ bool beats(const PlanProblem& problem, std::size_t better, std::size_t worse) {
 PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) {
   PrunedProblem pruned;
   PlanProblem& smaller = pruned.problem;
-  smaller.steps = problem.steps;
+  smaller.stages = problem.stages;
   smaller.choices = kept.size();
   smaller.sm = problem.sm;
   smaller.memory = problem.memory;
   smaller.time_limit_s = problem.time_limit_s;
   for (const std::uint32_t c : kept) smaller.gear.push_back(problem.gear[c]);
-  smaller.costs.reserve(problem.steps * kept.size());
-  for (std::size_t step = 0; step < problem.steps; ++step) {
-    for (const std::uint32_t c : kept) smaller.costs.push_back(problem.at(step, c));
+  smaller.costs.reserve(problem.stages * kept.size());
+  for (std::size_t stage = 0; stage < problem.stages; ++stage) {
+    for (const std::uint32_t c : kept) smaller.costs.push_back(problem.at(stage, c));
   }
   pruned.original = std::move(kept);
   return pruned;
@@ -38,7 +38,7 @@ PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) 
 PrunedProblem prune(const PlanProblem& problem) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t c = 0; c < problem.choices; ++c) {
-    // Most comparisons fail on the first step, so comparing with all is cheap.
+    // Most comparisons fail on the first stage, so comparing with all is cheap.
     const bool beaten = c > 0 && std::ranges::any_of(kept, [&](std::uint32_t k) {
                           return (problem.gear[k] == problem.gear[c] || problem.gear[k] == 0) &&
                                  beats(problem, k, c);

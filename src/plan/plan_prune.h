@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Removes choices that another choice beats in every step, so that the planner has fewer states.
+// Removes choices that another choice beats in every stage, so that the planner has fewer states.
 // Called by planner.cpp; pure.
 #pragma once
 
@@ -14,7 +14,7 @@ struct PrunedProblem {
 };
 
 // Keeps choice 0 as the first. Removes a choice where another one, of the same or the default's
-// memory clock, needs neither more time nor more energy in any step.
+// memory clock, needs neither more time nor more energy in any stage.
 PrunedProblem prune(const PlanProblem& problem);
 
 // Keeps about `most` choices, evenly from each memory clock, as neighbouring SM clocks differ

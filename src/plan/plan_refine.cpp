@@ -13,12 +13,12 @@ constexpr std::size_t kMostOptions = 32;  // per segment, while all segments are
 constexpr std::size_t kTried = 64;        // combinations tried, those of least energy first
 constexpr int kRounds = 12;
 constexpr std::size_t kSlowed = 48;
-// Total number of steps that evaluations may visit, so that large problems end too.
+// Total number of stages that evaluations may visit, so that large problems end too.
 constexpr std::size_t kBudget = 600'000;
 constexpr std::size_t kRecombined = 6;  // runs beyond the time limit that are reconsidered
 
 struct Segment {
-  std::size_t from = 0;  // first step
+  std::size_t from = 0;  // first stage
   std::size_t count = 0;
   std::uint32_t choice = 0;
 };
@@ -30,20 +30,20 @@ std::vector<Segment> segments_of(const Assignment& assignment) {
   if (first == n) return {{0, n, assignment[0]}};
   std::vector<Segment> segments;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t step = (first + i) % n;
-    if (segments.empty() || segments.back().choice != assignment[step]) {
-      segments.push_back({step, 0, assignment[step]});
+    const std::size_t stage = (first + i) % n;
+    if (segments.empty() || segments.back().choice != assignment[stage]) {
+      segments.push_back({stage, 0, assignment[stage]});
     }
     ++segments.back().count;
   }
   return segments;
 }
 
-Assignment assignment_of(const std::vector<Segment>& segments, std::size_t steps) {
-  Assignment assignment(steps);
+Assignment assignment_of(const std::vector<Segment>& segments, std::size_t stages) {
+  Assignment assignment(stages);
   for (const Segment& segment : segments) {
     for (std::size_t i = 0; i < segment.count; ++i) {
-      assignment[(segment.from + i) % steps] = segment.choice;
+      assignment[(segment.from + i) % stages] = segment.choice;
     }
   }
   return assignment;
@@ -53,11 +53,11 @@ class Refinement {
  public:
   explicit Refinement(const PlanProblem& problem) : problem_(problem) {
     const std::size_t k = problem.choices;
-    sums_.resize((2 * problem.steps + 1) * k);
-    for (std::size_t i = 0; i < 2 * problem.steps; ++i) {
+    sums_.resize((2 * problem.stages + 1) * k);
+    for (std::size_t i = 0; i < 2 * problem.stages; ++i) {
       for (std::size_t c = 0; c < k; ++c) {
-        const StepCost& cost = problem.at(i % problem.steps, c);
-        const StepCost& before = sums_[i * k + c];
+        const StageCost& cost = problem.at(i % problem.stages, c);
+        const StageCost& before = sums_[i * k + c];
         sums_[(i + 1) * k + c] = {before.time_s + cost.time_s, before.energy_j + cost.energy_j};
       }
     }
@@ -65,10 +65,10 @@ class Refinement {
 
   // Keeps the plan if it is within the time limit and needs less energy than the best so far.
   bool offer(const std::vector<Segment>& segments) {
-    return offer(assignment_of(segments, problem_.steps));
+    return offer(assignment_of(segments, problem_.stages));
   }
   bool offer(Assignment assignment) {
-    budget_ -= std::min(budget_, problem_.steps);
+    budget_ -= std::min(budget_, problem_.stages);
     const auto totals = evaluate(problem_, assignment);
     if (!totals || totals->time_s > problem_.time_limit_s) return false;
     if (best_ && totals->energy_j >= best_->totals.energy_j * (1 - 1e-12)) return false;
@@ -78,15 +78,15 @@ class Refinement {
 
   // Chooses for all segments together: tries combinations in order of energy.
   void recombine(const std::vector<Segment>& segments) {
-    std::vector<std::vector<Label>> stages = {{Label{}}};
+    std::vector<std::vector<Label>> fronts = {{Label{}}};
     for (const Segment& segment : segments) {
       std::vector<Label> next;
       std::vector<Label> options = options_of(segment);
       thin(options, kMostOptions);
-      budget_ -= std::min(budget_, stages.back().size() * options.size());
-      for (std::uint32_t i = 0; i < stages.back().size(); ++i) {
+      budget_ -= std::min(budget_, fronts.back().size() * options.size());
+      for (std::uint32_t i = 0; i < fronts.back().size(); ++i) {
         for (const Label& option : options) {
-          const Label& before = stages.back()[i];
+          const Label& before = fronts.back()[i];
           const double time = before.time_s + option.time_s;
           if (time > problem_.time_limit_s) break;  // options are sorted by time
           next.push_back({time, before.energy_j + option.energy_j, option.choice, i});
@@ -94,15 +94,15 @@ class Refinement {
       }
       thin(next, kMostLabels);
       if (next.empty()) return;
-      stages.push_back(std::move(next));
+      fronts.push_back(std::move(next));
     }
     std::size_t tried = 0;
-    for (std::size_t last = stages.back().size(); last-- > 0 && tried < kTried; ++tried) {
+    for (std::size_t last = fronts.back().size(); last-- > 0 && tried < kTried; ++tried) {
       std::vector<Segment> chosen = segments;
       auto label = static_cast<std::uint32_t>(last);
       for (std::size_t s = segments.size(); s-- > 0;) {
-        chosen[s].choice = stages[s + 1][label].choice;
-        label = stages[s + 1][label].before;
+        chosen[s].choice = fronts[s + 1][label].choice;
+        label = fronts[s + 1][label].before;
       }
       offer(chosen);
     }
@@ -137,10 +137,10 @@ class Refinement {
       Segment* changed = nullptr;
       std::uint32_t to = 0;
       for (Segment& segment : segments) {
-        const StepCost now = sum(segment.from, segment.count, segment.choice);
+        const StageCost now = sum(segment.from, segment.count, segment.choice);
         for (std::uint32_t c = 0; c < problem_.choices; ++c) {
           if (problem_.gear[c] != problem_.gear[segment.choice]) continue;
-          const StepCost then = sum(segment.from, segment.count, c);
+          const StageCost then = sum(segment.from, segment.count, c);
           const double longer = then.time_s - now.time_s;
           const double saved = now.energy_j - then.energy_j;
           if (longer <= 0 || longer > spare || saved <= most * longer) continue;
@@ -163,9 +163,9 @@ class Refinement {
     std::uint32_t choice = 0, before = 0;
   };
 
-  StepCost sum(std::size_t from, std::size_t count, std::uint32_t choice) const {
-    const StepCost& begin = sums_[from * problem_.choices + choice];
-    const StepCost& end = sums_[(from + count) * problem_.choices + choice];
+  StageCost sum(std::size_t from, std::size_t count, std::uint32_t choice) const {
+    const StageCost& begin = sums_[from * problem_.choices + choice];
+    const StageCost& end = sums_[(from + count) * problem_.choices + choice];
     return {end.time_s - begin.time_s, end.energy_j - begin.energy_j};
   }
 
@@ -175,14 +175,14 @@ class Refinement {
     double worth;  // saved energy per added time, W
   };
 
-  // Gives a run of steps another choice. Keeps it where it fits within the time limit. For the best
-  // runs that do not fit, reconsiders the choices of all segments.
+  // Gives a run of stages another choice. Keeps it where it fits within the time limit. For the
+  // best runs that do not fit, reconsiders the choices of all segments.
   bool insert() {
-    const std::size_t n = problem_.steps;
+    const std::size_t n = problem_.stages;
     const Plan start = *best_;
-    std::vector<StepCost> now(2 * n + 1);
+    std::vector<StageCost> now(2 * n + 1);
     for (std::size_t i = 0; i < 2 * n; ++i) {
-      const StepCost& cost = problem_.at(i % n, start.choice[i % n]);
+      const StageCost& cost = problem_.at(i % n, start.choice[i % n]);
       now[i + 1] = {now[i].time_s + cost.time_s, now[i].energy_j + cost.energy_j};
     }
     bool better = false;
@@ -190,7 +190,7 @@ class Refinement {
     for (std::size_t count = 1; count < n; count += std::max<std::size_t>(1, count / 3)) {
       for (std::size_t from = 0; budget_ > 0 && from < n; from += 1 + count / 8) {
         for (std::uint32_t c = 0; c < problem_.choices; ++c) {
-          const StepCost then = sum(from, count, c);
+          const StageCost then = sum(from, count, c);
           const double saved = now[from + count].energy_j - now[from].energy_j - then.energy_j;
           if (saved <= 0) continue;
           const double time = then.time_s - now[from + count].time_s + now[from].time_s;
@@ -213,7 +213,7 @@ class Refinement {
 
   Assignment with(Assignment assignment, std::size_t from, std::size_t count,
                   std::uint32_t choice) const {
-    for (std::size_t i = 0; i < count; ++i) assignment[(from + i) % problem_.steps] = choice;
+    for (std::size_t i = 0; i < count; ++i) assignment[(from + i) % problem_.stages] = choice;
     return assignment;
   }
 
@@ -223,7 +223,7 @@ class Refinement {
     const double spacing = std::min(problem_.sm.spacing_s, problem_.memory.spacing_s);
     for (std::uint32_t c = 0; c < problem_.choices; ++c) {
       Label option{0, 0, c, 0};
-      const StepCost cost = sum(segment.from, segment.count, c);
+      const StageCost cost = sum(segment.from, segment.count, c);
       option.time_s = cost.time_s;
       option.energy_j = cost.energy_j;
       if (option.time_s >= spacing * (1 - 1e-12)) options.push_back(option);
@@ -249,11 +249,11 @@ class Refinement {
     }
   }
 
-  // Moves the beginning of segment `s` to earlier or later steps.
+  // Moves the beginning of segment `s` to earlier or later stages.
   bool shift(const std::vector<Segment>& segments, std::size_t s) {
     bool better = false;
     const std::size_t before = (s + segments.size() - 1) % segments.size();
-    const std::size_t n = problem_.steps;
+    const std::size_t n = problem_.stages;
     for (std::size_t by = 1; by < n; by *= 2) {
       std::vector<Segment> changed = segments;
       if (by < changed[before].count) {
@@ -274,7 +274,7 @@ class Refinement {
   }
 
   const PlanProblem& problem_;
-  std::vector<StepCost> sums_;  // by boundary and choice, over two iterations
+  std::vector<StageCost> sums_;  // by boundary and choice, over two iterations
   std::optional<Plan> best_;
   std::size_t budget_ = kBudget;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that `hypermile plan` computes for one network on one GPU: the steps with their costs
+// Everything that `hypermile plan` computes for one network on one GPU: the stages with their costs
 // at the default, the totals and idle times of every strategy, the plan's segments, and the switch
 // latency below which each granularity pays. Plain data that the command prints.
 #pragma once
@@ -25,13 +25,13 @@ struct PlanOptions {
 
 struct StrategyReport {
   StrategyResult result;
-  std::vector<StepIdle> idle;  // for each step, at the choice that the strategy wanted
-  StepIdle idle_sum;
+  std::vector<StageIdle> idle;  // for each stage, at the choice that the strategy wanted
+  StageIdle idle_sum;
 };
 
-// Consecutive steps at one setting; the first step follows the last.
+// Consecutive stages at one setting; the first stage follows the last.
 struct PlanSegment {
-  std::size_t from = 0, to = 0;  // first and last step; to < from where the segment wraps around
+  std::size_t from = 0, to = 0;  // first and last stage; to < from where the segment wraps around
   Choice choice;
   double time_s = 0;
 };
@@ -46,8 +46,8 @@ struct BreakEven {
 };
 
 struct PlanReport {
-  std::vector<PlanStep> steps;
-  std::vector<StepCost> costs;     // at the default
+  std::vector<PlanStage> stages;
+  std::vector<StageCost> costs;    // at the default
   std::vector<bool> memory_bound;  // at the default
   CostTable table;
   Seconds latency;   // the switch latency that was assumed

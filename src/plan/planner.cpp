@@ -11,7 +11,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kExactly = 48;      // most steps × choices for which the plan is exact
+constexpr std::size_t kExactly = 48;      // most stages × choices for which the plan is exact
 constexpr std::size_t kMostChoices = 48;  // most choices in the dynamic program
 constexpr int kMultipliers = 24;
 constexpr double kNoGain = 1e-5;
@@ -29,7 +29,7 @@ class Candidates {
   Plan best(double multiplier) {
     const auto value = [&](const PlanTotals& t) { return t.energy_j + multiplier * t.time_s; };
     const auto least = std::ranges::min_element(uniform_, {}, value);
-    Plan plan{Assignment(problem_.steps, static_cast<std::uint32_t>(least - uniform_.begin())),
+    Plan plan{Assignment(problem_.stages, static_cast<std::uint32_t>(least - uniform_.begin())),
               *least};
     const std::optional<Assignment> other = dp_ ? dp_->solve(multiplier) : each(multiplier);
     if (!other) return plan;
@@ -39,10 +39,10 @@ class Candidates {
   }
 
  private:
-  // With free switching, every step is optimised by itself.
+  // With free switching, every stage is optimised by itself.
   std::optional<Assignment> each(double multiplier) const {
-    Assignment assignment(problem_.steps, 0);
-    for (std::size_t i = 0; i < problem_.steps; ++i) {
+    Assignment assignment(problem_.stages, 0);
+    for (std::size_t i = 0; i < problem_.stages; ++i) {
       double least = 0;
       for (std::uint32_t c = 0; c < problem_.choices; ++c) {
         const double value = problem_.at(i, c).energy_j + multiplier * problem_.at(i, c).time_s;
@@ -72,7 +72,7 @@ struct Bracket {
 Bracket search(const PlanProblem& problem) {
   const auto uniform = static_cast<std::uint32_t>(best_uniform(problem));
   Candidates candidates(problem);
-  Bracket found{{Assignment(problem.steps, uniform), uniform_totals(problem, uniform)},
+  Bracket found{{Assignment(problem.stages, uniform), uniform_totals(problem, uniform)},
                 candidates.best(0)};
   auto& [within, beyond] = found;
   if (beyond.totals.time_s <= problem.time_limit_s) {
@@ -101,14 +101,14 @@ void renumber(Plan& plan, const std::vector<std::uint32_t>& original) {
 Plan lagrange_plan(const PlanProblem& whole) {
   const PrunedProblem pruned = prune(whole);
   const PlanProblem& problem = pruned.problem;
-  // With free switching, steps are independent and all choices can be considered cheaply.
+  // With free switching, stages are independent and all choices can be considered cheaply.
   const bool free = problem.free_switching();
   const PrunedProblem thin = thin_out(problem, free ? problem.choices : kMostChoices);
   Bracket bracket = search(thin.problem);
   renumber(bracket.within, thin.original);
   renumber(bracket.beyond, thin.original);
   const auto uniform = static_cast<std::uint32_t>(best_uniform(problem));
-  Plan best{Assignment(problem.steps, uniform), uniform_totals(problem, uniform)};
+  Plan best{Assignment(problem.stages, uniform), uniform_totals(problem, uniform)};
   best = better(best, bracket.within);
   if (free) best = better(best, fill_up(problem, bracket.within, bracket.beyond.choice));
   for (const Assignment& start : {bracket.beyond.choice, best.choice}) {
@@ -119,7 +119,7 @@ Plan lagrange_plan(const PlanProblem& whole) {
 }
 
 Plan make_plan(const PlanProblem& problem) {
-  if (problem.steps * problem.choices <= kExactly) return exact_plan(problem);
+  if (problem.stages * problem.choices <= kExactly) return exact_plan(problem);
   return lagrange_plan(problem);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch-aware planner: assigns a choice to each step of a repeating iteration, for least
+// The switch-aware planner: assigns a choice to each stage of a repeating iteration, for least
 // energy within the time limit, given what a switch costs (docs/planner.md).
 //
 // The plan is never worse than the best single choice. With free switching it is the optimum of
-// each step; where a switch takes longer than an iteration, it is the best single choice. Small
+// each stage; where a switch takes longer than an iteration, it is the best single choice. Small
 // problems are solved exactly, larger ones by a dynamic program with a multiplier for the time,
 // followed by a refinement. Called by the strategies; pure.
 #pragma once

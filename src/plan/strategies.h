@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to choose a setting for each step, by name: the two families of the Chalmers thesis, plain
+// Ways to choose a setting for each stage, by name: the two families of the Chalmers thesis, plain
 // baselines, and the switch-aware planner. All assignments then go through the same executor, in
 // which changes take time. Called by plan_report.cpp and plan_evidence; pure.
 #pragma once
@@ -18,7 +18,7 @@ namespace hypermile {
 // What a strategy may use.
 struct StrategyInput {
   const GpuSheet& sheet;
-  const std::vector<PlanStep>& steps;
+  const std::vector<PlanStage>& stages;
   Precision precision;
   const CostTable& table;
   const PlanProblem& problem;  // time limit and switch prices
@@ -39,8 +39,8 @@ std::span<const std::string_view> strategy_names();
 // `name` must be one of strategy_names().
 StrategyResult run_strategy(std::string_view name, const StrategyInput& input);
 
-// Whether a step's intensity makes it memory-bound at these clocks.
-bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
+// Whether a stage's intensity makes it memory-bound at these clocks.
+bool memory_bound(const GpuSheet& sheet, const PlanStage& stage, Precision precision,
                   const Choice& choice);
 
 }  // namespace hypermile

@@ -42,7 +42,7 @@ PlanProblem make_problem(const GpuSheet& sheet, const CostTable& table, double m
   const double shortest = switching.most_per_second > 0 ? 1 / switching.most_per_second : 0;
   const double waiting = waiting_watts(sheet.physics);
   PlanProblem problem;
-  problem.steps = table.steps;
+  problem.stages = table.stages;
   problem.choices = table.choices.size();
   problem.costs = table.costs;
   std::vector<Mhz> gears;

@@ -76,7 +76,7 @@ class PlanExecution {
     std::int64_t ns = 0;
   };
   static constexpr std::size_t kQueue = 4096;
-  enum class Stage { kClaiming, kHeld, kRefused, kOver };
+  enum class State { kClaiming, kHeld, kRefused, kOver };
 
   void take_boundaries();
   void take_answers();
@@ -101,7 +101,7 @@ class PlanExecution {
   SpscQueue<Passed, kQueue> queue_;
   std::atomic<std::uint64_t> dropped_ = 0;
 
-  Stage stage_ = Stage::kClaiming;
+  State state_ = State::kClaiming;
   std::string reason_;
   Setting asked_;            // the last request; empty for the default
   bool answer_due_ = false;  // whether the last request is unanswered
