@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "sim/physics.h"
 
 namespace hypermile {
 namespace {
 
-constexpr double kQuantile99 = 2.326;  // standard deviations
-constexpr double kQuantile90 = 1.282;
-
 // The 90th percentile of a lognormal delay, from its median and 99th percentile.
 double nine_in_ten(const DelayModel& delay) {
-  const double sigma = std::log(delay.p99 / delay.median) / kQuantile99;
-  return delay.median.value() * std::exp(kQuantile90 * sigma);
+  const double sigma = std::log(delay.p99 / delay.median) / normal_quantile(0.99);
+  return delay.median.value() * std::exp(normal_quantile(0.9) * sigma);
 }
 
 // The power that the board draws while nothing runs at its default clocks.

@@ -6,18 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
 constexpr std::array kOrder = {PlanArm::kDefault, PlanArm::kUniform, PlanArm::kPlan,
                                PlanArm::kPlan,    PlanArm::kUniform, PlanArm::kDefault};
 constexpr std::size_t kHalf = kOrder.size() / 2;
-
-// Student's t, two-sided 95 %, by degrees of freedom.
-double student95(std::size_t freedom) {
-  constexpr std::array kTable = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
-  return freedom == 0 ? kTable[0] : freedom > kTable.size() ? 1.96 : kTable[freedom - 1];
-}
 
 ArmRatio summarize_ratios(const std::vector<double>& ratios) {
   const auto count = static_cast<double>(ratios.size());
@@ -26,7 +22,7 @@ ArmRatio summarize_ratios(const std::vector<double>& ratios) {
   const double mean = sum / count;
   for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
   const double error = std::sqrt(squares / (count - 1) / count);
-  return {mean, student95(ratios.size() - 1) * error};
+  return {mean, student_half_width95(count - 1) * error};
 }
 
 std::string percent(const ArmRatio& ratio) {
