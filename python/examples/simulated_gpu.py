@@ -20,7 +20,7 @@ class SimulatedGpu:
     def work(self):
         """Returns when the simulated GPU has finished its next iteration."""
         if not self._job.stdout.readline()[:1].isdigit():
-            raise RuntimeError("the simulated GPU's job has ended; is HYPERMILE_NVML the stand-in?")
+            raise RuntimeError("the simulated GPU's job has ended; set HYPERMILE_NVML to the NVML stand-in")
 
     def __enter__(self):
         return self

@@ -78,7 +78,7 @@ class PlanExecutor:
         """`dry_run` does everything except changing the GPU, and needs no lease."""
         self._execution: Optional[_core.Execution] = None
         self._removers: List[Callable[[], None]] = []
-        self._report = PlanReport("refused", "it has not been started")
+        self._report = PlanReport("refused", "the executor has not been started")
         self._start_with = (plan, model, optimizer, gpu, latency_s, max_switches_per_s, max_slowdown, trial, dry_run)
 
     def start(self) -> "PlanExecutor":
@@ -148,7 +148,7 @@ def _check(plan: Plan, modules: Mapping[str, Any], optimizer: Any) -> None:
     for segment in plan.segments:
         if segment.phase == "optimizer":
             if optimizer is None:
-                raise ValueError("the plan changes clocks at the optimizer's step; give it as optimizer=")
+                raise ValueError("the plan changes clocks at the optimizer's step; pass the optimizer as optimizer=")
         elif segment.layer not in modules:
             raise ValueError(f"the model has no module '{segment.layer}', where the plan for {plan.network} changes clocks; "
                              "make the plan from hypermile.export_layers() of this model")

@@ -40,7 +40,7 @@ def read_plan(source: Union[str, "os.PathLike[str]", Mapping[str, Any]]) -> Plan
     try:
         return _plan(document)
     except (KeyError, IndexError, TypeError) as problem:
-        raise ValueError(f"no plan: {problem!r} is missing or broken; make one with 'hypermile plan … --json'") from None
+        raise ValueError(f"not a plan: {problem!r} is missing or broken; make one with 'hypermile plan … --json'") from None
 
 
 def _plan(document: Mapping[str, Any]) -> Plan:
@@ -63,7 +63,7 @@ def _plan(document: Mapping[str, Any]) -> Plan:
             calls=totals[first["name"], first["phase"]],
         ))
     if not segments:
-        raise ValueError("no plan: it has no segments; make one with 'hypermile plan … --json'")
+        raise ValueError("not a plan: it has no segments; make one with 'hypermile plan … --json'")
     uniform = next((s.get("setting") for s in document["strategies"] if s["name"] == "uniform"), None)
     return Plan(str(document.get("network", "")), segments, uniform or "default", float(document["switch_latency_s"]),
                 float(document["max_slowdown"]))

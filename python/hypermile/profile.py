@@ -126,7 +126,7 @@ def _settings(card: Optional[_core.Gpu], settings: Sequence[str]) -> Iterator[It
         for setting in settings:
             told = lease.set(setting)
             if told != setting:
-                raise RuntimeError(f"{setting} was asked for and the GPU was told {told}; choose what is allowed")
+                raise RuntimeError(f"{setting} was requested, but only {told} is allowed; choose another setting")
             time.sleep(_SETTLE_SECONDS)
             yield setting
 
@@ -142,7 +142,7 @@ def _numbers(precision: str) -> Iterator[None]:
     import torch
 
     if precision not in ("fp32", "tf32", "bf16", "fp16"):
-        raise ValueError(f"precision '{precision}' is none of fp32, tf32, bf16, fp16")
+        raise ValueError(f"precision '{precision}' is not one of fp32, tf32, bf16, fp16")
     before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     try:

@@ -84,7 +84,7 @@ def folder_of(rank: Rank) -> Path:
     except FileExistsError:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise OSError(f"{folder} is somebody else's") from None
+            raise OSError(f"{folder} belongs to another user") from None
     return folder
 
 

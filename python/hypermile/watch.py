@@ -43,12 +43,12 @@ class Watch:
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
         self._log_begins = 0
-        self.result = Result(reason="it has not ended yet")
+        self.result = Result(reason="the block has not ended yet")
 
     def start(self) -> "Watch":
         """Does what entering the block does."""
         try:
-            self.result = Result(reason=self._start() or "it has not ended yet")
+            self.result = Result(reason=self._start() or "the block has not ended yet")
         except Exception as problem:  # training must go on, whatever failed
             self.result = Result(reason=f"hypermile could not start: {problem}")
         self._say()
@@ -61,7 +61,7 @@ class Watch:
                 self.result = self._stop(self._process)
                 self._say()
         except Exception as problem:
-            self.result = Result(reason=f"what hypermile found cannot be read: {problem}")
+            self.result = Result(reason=f"the results cannot be read: {problem}")
         finally:
             self._process = None
             if self._folder is not None:
@@ -95,7 +95,7 @@ class Watch:
     def _start(self) -> Optional[str]:
         """Starts the controller. Returns why there is none, or None."""
         if rings.told_by_launcher():
-            return "hypermile watches this job already (HYPERMILE_RING_DIR is set); see there for what it finds"
+            return "hypermile already watches this job (HYPERMILE_RING_DIR is set), and has the results"
         rank = rings.Rank.here(self._rank)
         found = program.find_program()
         if found is None:
@@ -106,7 +106,7 @@ class Watch:
         if device is not None:
             _core.tell_device(device)
         if rank.local != 0:
-            return "the first rank of this node watches the job; its result is there"
+            return "the first rank of this node watches the job, and has the result"
         self._folder = tempfile.TemporaryDirectory(prefix="hypermile-")
         log = self._log_file()
         self._log_begins = log.stat().st_size if log.exists() else 0

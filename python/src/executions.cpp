@@ -93,8 +93,7 @@ PyObject* pass_boundary(PyObject* self, PyObject* const* arguments, Py_ssize_t c
 // Needs two casts: CPython stores functions under one signature and distinguishes them by flags.
 PyMethodDef boundary_definition = {
     "boundary", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&pass_boundary)),
-    METH_FASTCALL,
-    "Says that a segment of the plan begins; takes and ignores whatever a hook is given."};
+    METH_FASTCALL, "Says that a segment of the plan begins; ignores the arguments of hooks."};
 
 py::object make_boundary(const SharedExecution& execution, std::uint32_t number, bool of_module) {
   auto boundary = std::make_unique<PythonBoundary>(PythonBoundary{execution, number});
@@ -161,7 +160,7 @@ SharedExecution start(std::shared_ptr<PythonGpu> card,
   for (const auto& [setting, seconds] : segments) {
     options.segments.push_back({value_or_throw(parse_setting(setting)), Seconds(seconds)});
   }
-  if (options.segments.empty()) throw std::invalid_argument("a plan needs a segment");
+  if (options.segments.empty()) throw std::invalid_argument("a plan needs at least one segment");
   options.uniform = value_or_throw(parse_setting(uniform));
   options.latency = Seconds(latency_s);
   options.most_per_second = most_per_second;
@@ -175,10 +174,11 @@ void bind_executions(py::module_& module) {
   py::class_<PythonExecution, SharedExecution>(module, "Execution")
       .def(py::init(&start), py::arg("gpu"), py::arg("segments"), py::arg("uniform"),
            py::arg("latency_s"), py::arg("most_per_second"), py::arg("trial") = py::none(),
-           py::arg("guardian") = py::none(), "Without `guardian` no GPU is told anything.")
+           py::arg("guardian") = py::none(), "Without `guardian`, no GPU is changed.")
       .def("boundary", &make_boundary, py::arg("number"), py::arg("of_module") = false,
-           "A function to call where segment `number` begins. `of_module`: it is given the module "
-           "first, as hooks are, and does nothing while that evaluates.")
+           "A function to call where segment `number` begins. With `of_module`, its first argument "
+           "is "
+           "the module, as in hooks, and it does nothing while the module evaluates.")
       .def("report", [](const PythonExecution& execution) { return to_dict(execution.report()); })
       .def("stop", &PythonExecution::stop, py::call_guard<py::gil_scoped_release>());
 }

@@ -81,7 +81,7 @@ void bind_gpus(py::module_& module) {
              return value_or_throw(open_python_gpu(name));
            }),
            py::arg("name") = py::none())
-      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None for what is not told.")
+      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None where unknown.")
       .def_property_readonly("uuid",
                              [](const PythonGpu& card) { return card.gpu->identity().uuid.text(); })
       .def_property_readonly("name",

@@ -93,12 +93,13 @@ void bind_leases(py::module_& module) {
       .def(py::init<std::shared_ptr<PythonGpu>, const std::string&, const std::string&>(),
            py::arg("gpu"), py::arg("program"), py::arg("guardian") = "")
       .def("set", &PythonLease::set, py::arg("setting"),
-           "\"sm=1410MHz mem=1593MHz limit=300W\" or \"default\"; returns what the GPU was told.")
+           "\"sm=1410MHz mem=1593MHz limit=300W\" or \"default\"; returns the setting that was "
+           "applied.")
       .def("release", &PythonLease::release);
   module.def(
       "check_setting",
       [](const std::string& text) { return to_string(value_or_throw(parse_setting(text))); },
-      py::arg("text"), "The Setting as hypermile writes it; RuntimeError where it is none.");
+      py::arg("text"), "The setting in hypermile's notation; RuntimeError where it is invalid.");
 }
 
 }  // namespace hypermile

@@ -52,11 +52,10 @@ void bind_ticks(pybind11::module_& module) {
   module.add_object("step", pybind11::reinterpret_steal<pybind11::object>(
                                 PyCFunction_NewEx(&step_definition, nullptr, nullptr)));
   module.def(
-      "listening", [] { return hypermile_listening() == 1; }, "Whether ticks go anywhere.");
-  module.def("listen_again", &listen_again,
-             "HYPERMILE_RING_DIR has been set: the next tick looks at it.");
+      "listening", [] { return hypermile_listening() == 1; }, "Whether anyone listens to ticks.");
+  module.def("listen_again", &listen_again, "Makes the next tick read HYPERMILE_RING_DIR again.");
   module.def("tell_device", &tell_device, pybind11::arg("device"),
-             "This process trains on that CUDA device.");
+             "Says that this process trains on that CUDA device.");
 }
 
 }  // namespace hypermile

@@ -223,7 +223,7 @@ def test_a_module_called_twice_is_told_apart_by_its_calls():
 def test_a_broken_plan_is_one_clear_line(broken):
     import hypermile
 
-    with pytest.raises(ValueError, match="no plan: .*hypermile plan"):
+    with pytest.raises(ValueError, match="not a plan: .*hypermile plan"):
         hypermile.read_plan(broken)
 
 

@@ -40,7 +40,7 @@ Result<Network> builtin_network(std::string_view name, std::int64_t batch) {
                  suggestion(name, known) + "; or give a file.onnx or file.json"};
   }
   if (batch < 1 || batch > kMostBatch) {
-    return Error{ErrorCode::kUsage, fmt::format("a batch of {} is none", batch),
+    return Error{ErrorCode::kUsage, fmt::format("{} is not a valid batch", batch),
                  fmt::format("give 1 to {}", kMostBatch)};
   }
   return found->make(batch);

@@ -36,7 +36,7 @@ TEST(LayerTimes, KeepTheSmallestTimeOfEachShape) {
   EXPECT_DOUBLE_EQ((*times)[0].backward_s, 9e-6);
 }
 
-TEST(LayerTimes, PassOverOtherSettingsThanTheDefault) {
+TEST(LayerTimes, SkipRowsAtOtherSettings) {
   std::istringstream in(
       "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,setting\n"
       "m,2,tf32,a,ReLU,2x8,2x8,0,5,9,default\n"
@@ -50,7 +50,7 @@ TEST(LayerTimes, PassOverOtherSettingsThanTheDefault) {
   EXPECT_DOUBLE_EQ((*times)[0].forward_s, 5e-6);
 }
 
-TEST(LayerTimes, TakeGroupsOfConvolutionsWhereTheyAreTold) {
+TEST(LayerTimes, ReadGroupsOfConvolutionsWhereTheFileHasThem) {
   std::istringstream in(
       "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,groups\n"
       "m,2,tf32,c,Conv2d,2x8x4x4,2x16x4x4,592,5,9,2\n"
@@ -70,7 +70,7 @@ TEST(LayerTimes, DeriveKernelAndBiasFromTheParameters) {
   EXPECT_DOUBLE_EQ((*times)[0].layer.product->taps, 9);
 }
 
-TEST(LayerTimes, NameFileAndLineOfWhatIsBroken) {
+TEST(LayerTimes, NameFileAndLineOfABrokenRow) {
   for (const char* row :
        {"m,2,tf32,a,ReLU,2x8,2x0,0,5,9\n", "m,2,int4,a,ReLU,2x8,2x8,0,5,9\n",
         "m,2,tf32,a,ReLU,2xx8,2x8,0,5,9\n", "m,2,tf32,a,ReLU,2x8,2x8,0,0,9\n",

@@ -138,7 +138,8 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     ++before.count;
   }
   if (times.empty()) {
-    return Error{ErrorCode::kParse, name + ": holds no layer", "measure some first"};
+    return Error{ErrorCode::kParse, name + ": has no layers",
+                 "measure layers with hypermile.profile_layers()"};
   }
   return times;
 }

@@ -202,9 +202,9 @@ Result<Network> parse_onnx(std::string_view bytes, const std::string& file,
   onnx::ModelProto model;
   if (bytes.size() >= kMostBytes ||
       !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return broken(file, "is no ONNX model");
+    return broken(file, "is not an ONNX model");
   }
-  if (!model.has_graph()) return broken(file, "holds no graph");
+  if (!model.has_graph()) return broken(file, "has no graph");
   return OnnxGraph(model, file, batch).read();
 }
 

@@ -63,7 +63,7 @@ TEST(PlanReport, SavesTimeAndEnergyByFusing) {
   EXPECT_LT(fused.table.uniform(0).time_s, apart.table.uniform(0).time_s);
 }
 
-TEST(Switching, CountsWhatTheCallAndTheRateCost) {
+TEST(Switching, IncludesTheCostOfCallsAndTheRateLimit) {
   const GpuSheet sheet = *load_gpu_sheet("a4000");
   const auto stages = make_stages(*builtin_network("vgg16", 4), {});
   const CostTable table = make_cost_table(sheet, stages, {});

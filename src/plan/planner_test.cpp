@@ -108,7 +108,7 @@ TEST(Planner, ForLargeProblemsIsCloseToBruteForceOnSmallOnes) {
   EXPECT_LT(sum / kInstances, 0.001);
 }
 
-TEST(Planner, WithoutPriceOfSwitchingIsThePerStageOptimum) {
+TEST(Planner, WithFreeSwitchingIsTheOptimumOfEachStage) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {
     PlanProblem problem = random_problem(random, 60, 8, 2);
@@ -148,7 +148,7 @@ double hull_bound(const PlanProblem& problem) {
 
 // Stages are a hundredth of the iteration and clocks 6 % apart, so a little of the bound stays
 // unused.
-TEST(Planner, WithoutPriceOfSwitchingUsesNearlyTheWholeBound) {
+TEST(Planner, WithFreeSwitchingUsesNearlyTheWholeBound) {
   Random random(10);
   for (int i = 0; i < 20; ++i) {
     const PlanProblem problem = random_problem(random, 100, 10, 2);

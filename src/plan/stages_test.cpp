@@ -60,7 +60,7 @@ TEST(Stages, OfBackwardAndForwardAddUpToTraining) {
   EXPECT_DOUBLE_EQ(total_flops(forward) + total_flops(backward), total_flops(train));
 }
 
-TEST(Stages, CountNoTrafficOfTheFrameworkButRunIt) {
+TEST(Stages, RunFrameworkKernelsButReportNoTrafficForThem) {
   const auto stages = make_stages(conv_relu(), {.scope = Scope::kForward});
 
   ASSERT_EQ(stages[0].kernels.size(), 2U);  // the bias has a kernel of its own

@@ -42,7 +42,7 @@ class Bench {
   PlanProblem problem_;
 };
 
-TEST(Strategies, OfTheDefaultSaveNothing) {
+TEST(Strategies, ThatKeepTheDefaultSaveNothing) {
   const StrategyResult result = Bench("resnet50", "a4000", Scope::kTrain, 0.05, 0).run("default");
 
   EXPECT_DOUBLE_EQ(result.saved, 0);
@@ -59,7 +59,7 @@ TEST(Strategies, ThatKnowTheBoundKeepIt) {
   }
 }
 
-TEST(Strategies, SaveMoreTheMoreTheyMay) {
+TEST(Strategies, SaveMoreTheFinerTheyMaySwitch) {
   for (const double latency : {0.0, 0.005, 0.05}) {
     const Bench bench("resnet50", "a4000", Scope::kTrain, 0.05, latency);
     const double uniform = bench.run("uniform").saved;
@@ -71,7 +71,7 @@ TEST(Strategies, SaveMoreTheMoreTheyMay) {
   }
 }
 
-TEST(Strategies, ByExhaustiveSearchAreTheLeastEnergyWithoutPrice) {
+TEST(Strategies, ByExhaustiveSearchHaveTheLeastEnergyWithFreeSwitching) {
   const Bench bench("vgg16", "rtx2000ada", Scope::kForward, 0.05, 0);
 
   const double least = bench.run("exhaustive").totals.energy_j;

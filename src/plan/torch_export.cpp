@@ -89,7 +89,7 @@ Error broken(const std::string& file, const std::string& what) {
 }
 
 Result<TorchLayer> read_layer(const json& object) {
-  if (!object.is_object()) return Error{ErrorCode::kParse, "is no object", ""};
+  if (!object.is_object()) return Error{ErrorCode::kParse, "is not an object", ""};
   Reader reader(object);
   TorchLayer layer;
   layer.name = reader.text("name");
@@ -106,7 +106,7 @@ Result<TorchLayer> read_layer(const json& object) {
   if (kernel.size() == 2 && stride.size() == 2) {
     layer.window = SlidingWindow{kernel[0], kernel[1], stride[0], stride[1]};
     for (const std::int64_t extent : {kernel[0], kernel[1], stride[0], stride[1]}) {
-      if (extent < 1 || extent > 1 << 16) reader.complain("kernel_size", "positive, as stride");
+      if (extent < 1 || extent > 1 << 16) reader.complain("kernel_size", "positive, like stride");
     }
   }
   if (!reader.problem().empty()) return Error{ErrorCode::kParse, reader.problem(), ""};
@@ -118,7 +118,7 @@ Result<TorchLayer> read_layer(const json& object) {
 Result<Network> parse_torch_export(std::string_view text, const std::string& file,
                                    std::optional<std::int64_t> batch) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded() || !document.is_object()) return broken(file, "is no JSON object");
+  if (document.is_discarded() || !document.is_object()) return broken(file, "is not a JSON object");
   Reader reader(document);
   Network network;
   const std::string format = reader.text("format");

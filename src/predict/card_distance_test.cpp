@@ -33,7 +33,7 @@ TEST(CardDistances, AreSmallAmongTheCardsOwnJobsAndGrowWithWhatIsUnlike) {
   EXPECT_GT(clock_distance(profiles, {}), 1);
 }
 
-TEST(CardDistances, AreToTheNearestCardButTheFamilyLeftOut) {
+TEST(CardDistances, AreToTheNearestCardOutsideTheFamilyLeftOut) {
   auto jobs = jobs_for_test(10, "RTX 3080");
   const Example odd = job_for_test("odd", 5, 5, "Tesla V100-SXM2-16GB");
   jobs.push_back(odd);

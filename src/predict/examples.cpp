@@ -55,7 +55,7 @@ Example example_of(const Curve& curve, const std::vector<const SweepRow*>& defau
     if (!(ratio.time < kLargestRatio && ratio.energy < kLargestRatio)) {
       problems.push_back(fmt::format(
           "{}: {}: {} takes {:.3g} times the default's time, {:.3g} times "
-          "its energy; the Setting is left out",
+          "its energy; this setting is left out",
           set, to_string(curve.key), to_string(point.setting), ratio.time, ratio.energy));
       continue;
     }

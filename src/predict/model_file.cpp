@@ -276,7 +276,7 @@ Result<Model> parse_model(std::string_view text, const std::string& name) {
     if (!model) return model.error().in(name);
     return model;
   } catch (const nlohmann::json::exception&) {
-    return Error{ErrorCode::kParse, name + " is damaged: a field is missing or of another type",
+    return Error{ErrorCode::kParse, name + " is damaged: a field is missing or has the wrong type",
                  "train one with 'hypermile learn'"};
   }
 }

@@ -42,13 +42,13 @@ TEST(NewCardErrors, LieWithinTheScaleInNineOfTenRows) {
   EXPECT_EQ(errors.scores({0.81, 1}).coverage90, 0.9);
 }
 
-TEST(NewCardErrors, ReachFartherWhereOneFamilyCouldNotHaveToldOfAnother) {
+TEST(NewCardErrors, WidenTheScaleWhereFamiliesDiffer) {
   // Nine of ten of these rows lie within 4.8, but the first three families alone would set 3.2 for
   // the last family.
   EXPECT_NEAR(errors_of({1, 2, 4, 8}).scales(kOtherwise).time, 8, 1e-6);
 }
 
-TEST(NewCardErrors, SayNothingWithTooFewFamilies) {
+TEST(NewCardErrors, KeepTheGivenScaleWithTooFewFamilies) {
   EXPECT_EQ(errors_of({1, 2, 3}).scales(kOtherwise).time, kOtherwise.time);
   EXPECT_EQ(NewCardErrors(RowKind::kLimits).scales(kOtherwise).energy, kOtherwise.energy);
 }

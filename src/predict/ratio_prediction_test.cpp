@@ -72,7 +72,7 @@ TEST(RatioPrediction, ChoosesTheDefaultWhereNothingKeepsTheBound) {
   EXPECT_EQ(predicted_best(ratios, context.objective, Watts(200)), 0U);
 }
 
-TEST(RatioPrediction, SaysNothingWithoutFeaturesOrPower) {
+TEST(RatioPrediction, IsEmptyWithoutFeaturesOrPower) {
   const auto predict =
       make_ratio_prediction(std::make_shared<PredictorForTest>(), "G", context_of_clocks());
   Window few = baseline_window();

@@ -130,8 +130,8 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   }
   if (groups.size() < 2) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} workload(s) to learn from: errors cannot be known", groups.size()),
-                 "give sweeps of two workloads or more"};
+                 fmt::format("{} workload(s) are too few to learn from", groups.size()),
+                 "give sweeps of at least two workloads"};
   }
   const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
   const std::vector<std::size_t> part = deal(examples, members);

@@ -106,7 +106,7 @@ TEST_P(TrainedModel, SaysExactlyOneAtTheDefaultAndNeverFasterBelowIt) {
   }
 }
 
-TEST_P(TrainedModel, IsNotSureToTheLastDigitWhereALimitIsOutOfReach) {
+TEST_P(TrainedModel, HasSomeDoubtUnderALimitOutOfReach) {
   const ModelPredictor predictor(model(jobs_of_three_knobs(20)));
   const std::vector<RelativeSetting> settings = {{1, 1, 2.0}};
 
@@ -141,7 +141,7 @@ TEST_P(TrainedModel, AnswersWithoutAnyFeature) {
   EXPECT_EQ(out[1].time.value, out[0].time.value);
 }
 
-TEST(Train, TreesOfTimeGoTheWayThatPhysicsGivesThem) {
+TEST(Train, TreesOfTimeFollowTheDirectionsOfPhysics) {
   const auto model = train(jobs_of_three_knobs(20), options_for(ModelKind::kBoosted));
   ASSERT_TRUE(model);
 
@@ -193,7 +193,7 @@ TEST_P(TrainedModel, DoubtsAKnobOnAnotherCardThatNobodyMoved) {
   EXPECT_GT(out[2].time.high, out[0].time.high + 0.5);
 }
 
-TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
+TEST(Train, SetsBoundsForCardsOfOtherFamilies) {
   std::vector<Example> jobs;
   for (const char* card : {"V100", "Tesla V100-PCIE-16GB", "A100", "RTX 3080", "H100"}) {
     for (Example job : jobs_for_test(8, card)) {
@@ -211,7 +211,7 @@ TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
   EXPECT_NE(model->new_card.clocks.time, kCardPairScales.time);
 }
 
-TEST(Train, TakesWhatPairsOfCardsNeededWhereItKnowsTooFew) {
+TEST(Train, UsesTheCardPairScalesWithTooFewCards) {
   auto jobs = jobs_for_test(10, "one 100");
   const auto others = jobs_for_test(10, "two 200");
   jobs.insert(jobs.end(), others.begin(), others.end());

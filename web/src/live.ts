@@ -57,7 +57,7 @@ export class LivePage {
     const answer = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.timeout(8000) });
     if (answer.status === 401) throw new Refused();
     if (answer.status === 204) return undefined;
-    if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
     return (await answer.json()) as Answer;
   }
 
@@ -135,7 +135,7 @@ export class LivePage {
     const rows = daemon.leases.flatMap((lease) =>
       lease.gpus.map((gpu) => [
         gpu.uuid,
-        lease.program ?? "nobody: being restored",
+        lease.program ?? "none: being restored",
         lease.pid === undefined ? "" : String(lease.pid),
         lease.job ?? "",
         lease.since_unix === undefined ? "" : date(lease.since_unix),
@@ -145,14 +145,14 @@ export class LivePage {
     const text = daemon.reached
       ? `hypermiled ${daemon.version ?? ""}${daemon.closed ? ", closed to new leases" : ""}` +
         (rows.length === 0 ? ": no GPU is leased." : "")
-      : (daemon.problem ?? "No daemon serves here.");
+      : (daemon.problem ?? "No daemon runs here.");
     this.leases.replaceChildren(
       element(
         "section",
         {},
         element("h2", {}, "Leases of the daemon"),
         element("p", { class: "caption" }, text),
-        rows.length > 0 ? table(["GPU", "program", "process", "job", "since", "asked for"], rows) : undefined,
+        rows.length > 0 ? table(["GPU", "program", "process", "job", "since", "requested"], rows) : undefined,
       ),
     );
   }
@@ -165,7 +165,7 @@ export class LivePage {
   private askToken(): void {
     if (this.status.querySelector("form")) return;
     const field = element("input", { type: "password", "aria-label": "token", placeholder: "token" }) as HTMLInputElement;
-    const form = element("form", {}, "this server wants its token ", field, element("button", {}, "go on"));
+    const form = element("form", {}, "this server needs its token ", field, element("button", {}, "continue"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.token = field.value;

@@ -49,7 +49,7 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
     height: 74 + 22 * settings.length,
     marginLeft: 172,
     marginRight: 24,
-    ariaLabel: `${name} by Setting with 95 % intervals`,
+    ariaLabel: `${name} by setting with 95 % intervals`,
     x: { label: `${name}, ${unit} →`, grid: true, nice: true },
     y: { domain: settings.map((each) => each.setting.label), label: null, tickSize: 0 },
     color: roles,
@@ -87,7 +87,7 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
         title: (each: Measured) =>
           `${each.setting.label}\n` +
           `${withInterval(each[quantity], each[`${quantity}_error`], scale)} ${unit}\n` +
-          `${each.windows} Windows, ${Math.round(each.iterations)} iterations`,
+          `${each.windows} windows, ${Math.round(each.iterations)} iterations`,
         tip: { fill: "var(--card)" },
       }),
     ],
@@ -204,7 +204,7 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
     marginLeft: 52,
     marginRight: 150,
     inset: 8,
-    ariaLabel: "slowdown against energy of every Setting measured, with the Pareto front",
+    ariaLabel: "slowdown against energy of every measured setting, with the Pareto front",
     x: { label: "slower than the default, % →", grid: true, nice: true },
     y: { label: "↑ energy against the default, %", grid: true, nice: true },
     color: roles,

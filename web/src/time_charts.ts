@@ -85,7 +85,7 @@ export function stateStrip(run: Run): Element {
     ...kMargins,
     marginTop: 4,
     marginBottom: 4,
-    ariaLabel: "states of the Controller over time",
+    ariaLabel: "states of the controller over time",
     x: { domain: [0, Math.max(run.now_s, 1)], axis: null },
     marks: [
       Plot.rectX(all, {
@@ -158,7 +158,7 @@ export function clockChart(run: Run, gpu: Gpu): Element | undefined {
   return draw({
     run,
     label: "↑ SM clock, MHz",
-    describe: "SM clock over time, as seen and as asked for",
+    describe: "SM clock over time, observed and requested",
     reach: clockReach(series, asked),
     marks: [
       ...band(series, colour.clock),

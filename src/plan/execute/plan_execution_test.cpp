@@ -168,7 +168,7 @@ TEST_F(PlanExecutionTest, GivesTheGpuBackWhereThePlanDoesNotPay) {
   EXPECT_EQ(port_.state(), PortState::kUnclaimed);
 }
 
-TEST_F(PlanExecutionTest, AFullQueueIsCountedAndNothingElse) {
+TEST_F(PlanExecutionTest, CountsTheBoundariesThatAFullQueueDrops) {
   PlanExecution execution(two_segments(), port_, gpu_, clock_);
 
   for (int i = 0; i < 5000; ++i) execution.post(static_cast<std::uint32_t>(i % 2), clock_.now());
@@ -179,7 +179,7 @@ TEST_F(PlanExecutionTest, AFullQueueIsCountedAndNothingElse) {
   EXPECT_EQ(execution.report().boundaries, 4096U);
 }
 
-TEST_F(PlanExecutionTest, WithASilentPortEverythingHappensAndNoGpuIsTold) {
+TEST_F(PlanExecutionTest, WithASilentPortRequestsChangeNoGpu) {
   SilentPort port;
   PlanExecution execution(two_segments(), port, gpu_, clock_);
 
@@ -191,7 +191,7 @@ TEST_F(PlanExecutionTest, WithASilentPortEverythingHappensAndNoGpuIsTold) {
   EXPECT_TRUE(gpu_.told.empty());
 }
 
-TEST_F(PlanExecutionTest, ARefusalIsToldAndEndsIt) {
+TEST_F(PlanExecutionTest, ARefusalIsReportedAndEndsTheExecution) {
   DirectPort nobody{{}};
   PlanExecution execution(two_segments(), nobody, gpu_, clock_);
 

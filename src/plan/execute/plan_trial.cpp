@@ -84,7 +84,7 @@ void PlanTrial::end_block(Instant at) {
   const auto power = meter_.mean_power();
   if (!power) {
     verdict_ = PlanVerdict{};
-    verdict_->reason = "the GPU tells neither energy nor power, so nobody can say whether it pays";
+    verdict_->reason = "the GPU reports neither energy nor power, so the plan cannot be judged";
     begin_.reset();
     return;
   }
@@ -137,9 +137,9 @@ void PlanTrial::judge() {
     v.kept = PlanArm::kUniform;
   }
   v.reason = fmt::format(
-      "{} is kept: energy against the default {} (plan), {} (uniform), time {} and {}; plan "
-      "against "
-      "uniform {}",
+      "{} is kept: against the default, energy {} (plan) and {} (uniform), time {} and {}; energy "
+      "of "
+      "the plan against uniform {}",
       to_string(v.kept), percent(v.plan_energy), percent(v.uniform_energy), percent(v.plan_time),
       percent(v.uniform_time), percent(v.plan_to_uniform));
   verdict_ = std::move(v);

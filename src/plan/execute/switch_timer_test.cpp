@@ -64,7 +64,7 @@ TEST(SwitchTimer, GivesUpOnAJobThatStandsStill) {
   EXPECT_EQ(timer.segment_at(at_ms(1200), at_ms(1200)), std::nullopt);
 }
 
-TEST(SwitchTimer, ALostBoundaryTeachesNothingWrong) {
+TEST(SwitchTimer, ALostBoundaryDoesNotChangeDurations) {
   SwitchTimer timer = learned(5);
 
   timer.passed(2, at_ms(330));  // boundary 1 was lost
@@ -75,7 +75,7 @@ TEST(SwitchTimer, ALostBoundaryTeachesNothingWrong) {
   EXPECT_EQ(timer.segment_at(at_ms(365), at_ms(360)), 0U);
 }
 
-TEST(SwitchTimer, AHiccupIsNoNewDuration) {
+TEST(SwitchTimer, AHiccupHardlyChangesADuration) {
   SwitchTimer timer = learned(5);
 
   timer.passed(1, at_ms(310 + 800));  // segment 0 took 810 ms once

@@ -100,8 +100,9 @@ Result<CounterGroups> group_counters(const CounterLibrary& library, const std::s
     if (!joined) groups.push_back(std::move(alone));
   }
   if (!groups.empty()) return groups;
-  return Error{ErrorCode::kUnsupported, fmt::format("CUPTI can sample no counter of a {}", chip),
-               "a newer CUPTI may; its place can be named in HYPERMILE_CUPTI"};
+  return Error{ErrorCode::kUnsupported,
+               fmt::format("CUPTI cannot sample any counter of a {}", chip),
+               "try a newer CUPTI, and name its path in HYPERMILE_CUPTI"};
 }
 
 }  // namespace hypermile

@@ -53,7 +53,7 @@ TEST(CounterGroups, LeavesAFeatureOutThatTheChipCannotSample) {
   EXPECT_FALSE(grouped(*groups).contains(Feature::kNvlinkRate));
 }
 
-TEST(CounterGroups, SaysSoWhereAChipHasNoneOrIsNotKnown) {
+TEST(CounterGroups, ReportsAChipWithoutCountersAndAnUnknownChip) {
   FakeCounters fake;
 
   const auto volta = group_counters(fake.library, "GV100", {});
@@ -69,7 +69,7 @@ TEST(CounterGroups, SaysSoWhereAChipHasNoneOrIsNotKnown) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSaysWhatWouldDo) {
+TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSuggestsAnother) {
   const auto other = std::filesystem::path(FAKE_CUPTI).parent_path() / "libcuda.so.1";
 
   const auto old = CounterLibrary::load_cupti({other.string()});

@@ -103,12 +103,13 @@ void CounterProcess::begin(const GpuIdentity& gpu) {
   problem_.clear();
   text_.clear();
   if (!reap()) {
-    problem_ = "the program that reads performance counters still hangs from the last time";
+    problem_ = "the last program that read performance counters has not ended yet";
     return;
   }
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    problem_ = fmt::format("no pipe for performance counters: {}", std::strerror(errno));
+    problem_ =
+        fmt::format("cannot create a pipe to read performance counters: {}", std::strerror(errno));
     return;
   }
   std::vector<std::string> words = program_.arguments;

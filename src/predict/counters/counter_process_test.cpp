@@ -75,7 +75,7 @@ TEST_F(CounterProcessTest, NamesTheGpuByItsAddress) {
   EXPECT_EQ(reading_of(process).samples, 1U);
 }
 
-TEST_F(CounterProcessTest, PassesOnTheLineOfAProgramThatCouldNot) {
+TEST_F(CounterProcessTest, PassesOnTheErrorLineOfAProgramThatFails) {
   CounterProcess process = asking("echo 'hypermile: you may not; ask root' >&2; exit 1");
 
   const CounterReading reading = reading_of(process);
@@ -119,7 +119,7 @@ TEST_F(CounterProcessTest, TakesNoNumbersFromGarbage) {
   }
 }
 
-TEST_F(CounterProcessTest, SaysSoWhereTheProgramCannotBeStarted) {
+TEST_F(CounterProcessTest, ReportsAProgramThatCannotBeStarted) {
   CounterProcess process({"/not/there", {"there"}, {}}, *clock_);
 
   process.begin(card());

@@ -153,8 +153,9 @@ Result<std::unique_ptr<CounterSampler>> CounterSampler::open(const CounterLibrar
 
 Result<void> CounterSampler::find_device(const std::string& pci) {
   if (const int code = library_.driver_init(0); code != 0) {
-    return Error{ErrorCode::kNoDriver, fmt::format("the CUDA driver does not start: code {}", code),
-                 "'hypermile doctor' says what this machine has"};
+    return Error{ErrorCode::kNoDriver,
+                 fmt::format("the CUDA driver cannot be initialised: code {}", code),
+                 "run 'hypermile doctor' to see what this machine has"};
   }
   int device = 0;
   if (const int code = library_.device_by_pci(&device, pci.c_str()); code != 0 || device < 0) {

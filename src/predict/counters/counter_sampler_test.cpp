@@ -35,7 +35,7 @@ TEST(CounterSampler, AveragesEveryGroupToFeaturesInTheirUnits) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterSampler, LeavesMissingWhatIsNoNumber) {
+TEST(CounterSampler, LeavesAFeatureUnknownWhereItsValueIsNotANumber) {
   FakeCounters fake;
 
   const auto features = sample(fake);
@@ -139,7 +139,7 @@ TEST(CounterSampler, KeepsWhatItHasWhereTheCardsBufferRunsFull) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterSampler, TellsPermissionBusyAndUnsupportedApart) {
+TEST(CounterSampler, DistinguishesPermissionBusyAndUnsupported) {
   const std::pair<int, ErrorCode> meant[] = {
       {35, ErrorCode::kPermission}, {40, ErrorCode::kPermission},  {26, ErrorCode::kBusy},
       {7, ErrorCode::kBusy},        {27, ErrorCode::kUnsupported}, {43, ErrorCode::kUnsupported},
@@ -156,7 +156,7 @@ TEST(CounterSampler, TellsPermissionBusyAndUnsupportedApart) {
   }
 }
 
-TEST(CounterSampler, SaysSoWhereTheDriverDoesNotStartOrKnowsNoSuchGpu) {
+TEST(CounterSampler, ReportsADriverThatDoesNotStartOrAnUnknownGpu) {
   FakeCounters fake;
   {
     const TestVariable failing("FAKE_DRIVER_INIT", "999");

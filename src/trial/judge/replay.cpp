@@ -158,7 +158,7 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
   while (job.remaining() >= 1) {
     const Step step = policy.next();
     if (step.setting >= curve.points.size()) {
-      return Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
+      return Error{ErrorCode::kInternal, fmt::format("the policy chose setting {} of {}",
                                                      step.setting, curve.points.size())};
     }
     job.change_to(step.setting);

@@ -132,7 +132,7 @@ TEST(Replay, TheJobsOwnDriftCancelsInSlowdownAndSavingButShowsInTheWindows) {
   EXPECT_NEAR(high / low, 1.1 / 0.9, 0.01);
 }
 
-TEST(Replay, ASettingOutsideTheListIsAFaultOfThePolicyNotACrash) {
+TEST(Replay, ASettingOutsideTheListIsAnErrorNotACrash) {
   Scripted policy(std::vector<Step>{{.setting = 99}});
 
   EXPECT_EQ(replay(compute_bound(), policy, quiet(100), 1).error().code, ErrorCode::kInternal);

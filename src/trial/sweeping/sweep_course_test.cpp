@@ -75,7 +75,7 @@ TEST_F(SweepCourseTest, CollectsFeaturesOnceForTheDefault) {
   EXPECT_EQ(events("features").size(), 1U);
 }
 
-TEST_F(SweepCourseTest, GoesOnWithAnotherRunOfTheJobWhereItWasLeft) {
+TEST_F(SweepCourseTest, ContinuesAfterARestartOfTheJob) {
   sweep();
   train(45);
   session_->finish();
@@ -93,7 +93,7 @@ TEST_F(SweepCourseTest, GoesOnWithAnotherRunOfTheJobWhereItWasLeft) {
   EXPECT_TRUE(after[before.size()].setting.empty());
 }
 
-TEST_F(SweepCourseTest, LeavesOutWhatMayNotBeSetAndSaysSo) {
+TEST_F(SweepCourseTest, LeavesOutSettingsThatMayNotBeSetAndSaysSo) {
   port_.least = Mhz(1000);
   sweep();
 
@@ -121,7 +121,7 @@ TEST_F(SweepCourseTest, GivesUpWindowsThatCannotBeUsed) {
   EXPECT_FALSE(journal_->entries()[before].refused.empty());
 }
 
-TEST_F(SweepCourseTest, StopsWhereWhatIsMeasuredCannotBeKept) {
+TEST_F(SweepCourseTest, StopsWhereTheJournalCannotBeWritten) {
   sweep();
   train(20);
   files_.fail({.first = files_.calls(), .times = 1000});
@@ -135,7 +135,7 @@ TEST_F(SweepCourseTest, StopsWhereWhatIsMeasuredCannotBeKept) {
   EXPECT_TRUE(card_->held.empty());
 }
 
-TEST_F(SweepCourseTest, TellsHowLongTheRestWillTake) {
+TEST_F(SweepCourseTest, EstimatesTheRemainingTime) {
   sweep();
   train(40);
 

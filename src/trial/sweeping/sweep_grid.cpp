@@ -145,7 +145,7 @@ Result<std::vector<Setting>> SweepGrid::choose(std::span<const Setting> offered)
   }
   if (chosen.empty()) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("this GPU offers nothing of the grid {}", text_),
+                 fmt::format("this GPU offers no setting of the grid {}", text_),
                  "see 'hypermile doctor' for the clocks and limits that it has"};
   }
   std::vector<Setting> ordered;

@@ -109,10 +109,10 @@ Result<void> SweepJournal::read(const std::string& text) {
         entries_.push_back(entry_from(j));
       }
     } catch (const json::exception& problem) {
-      return Error{
-          ErrorCode::kParse,
-          fmt::format("{}:{}: this is no journal of a sweep ({})", path_, line, problem.what()),
-          "move it away to sweep anew, or give --out another name"};
+      return Error{ErrorCode::kParse,
+                   fmt::format("{}:{}: this is not the journal of a sweep ({})", path_, line,
+                               problem.what()),
+                   "move it away to sweep anew, or give --out another name"};
     }
   }
   return {};
@@ -121,7 +121,7 @@ Result<void> SweepJournal::read(const std::string& text) {
 Result<void> SweepJournal::check(const SweepHeader& header) const {
   if (header_ && *header_ != header) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} is of another sweep: {} on {} ({})", path_, header_->workload,
+                 fmt::format("{} belongs to another sweep: {} on {} ({})", path_, header_->workload,
                              header_->gpu, header_->options),
                  "give --out another name, or move the journal away"};
   }
