@@ -6,7 +6,7 @@ hooks at forward, backward and optimizer, whose executor runs with dry_run and s
 at the default setting, from CUDA graphs with joules from the energy counter, and the time per layer is measured.
 
     HYPERMILE_READ_ONLY=1 PYTHONPATH=… python3 python_hooks.py [SECONDS]     prints one JSON document
-    python3 python_hooks.py --page HOOKS.json DATE     prints the table of docs/python.md
+    python3 python_hooks.py --page HOOKS.json DATE     prints the table of docs/evidence/python.md
 
 The extension must be built for that Python; benchmarks/h200/python-package does so on the machine. Without a GPU, a
 smaller network runs on the CPU beside the NVML stand-in (HYPERMILE_NVML), to try the script out.

@@ -10,7 +10,7 @@
     print(run.result)
 
 `step()` marks where iterations begin; `optimize()` and `observe()` start `hypermile attach` beside this process;
-`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/python.md). PyTorch is imported only
+`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/reference/python.md). PyTorch is imported only
 by the functions that need it. Watching never raises into training: `run.result.reason` says what went wrong.
 """
 

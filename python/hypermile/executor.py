@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Carries out a plan on a PyTorch model. Hooks where segments begin only post to a queue; a C++ thread requests settings ahead
-of time, under a lease of the daemon or of a guardian (docs/python.md).
+of time, under a lease of the daemon or of a guardian (docs/reference/python.md).
 
     with hypermile.PlanExecutor("plan.json", model, optimizer) as executor:
         train()

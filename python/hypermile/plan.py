@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/planner.md), for PlanExecutor."""
+"""Reads the plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/design/planner.md), for PlanExecutor."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Workload as the text of its file (docs/workload-format.md).
+"""A Workload as the text of its file (docs/reference/workload-file.md).
 
 Kernels of one kind become one part of the forward and one of the backward pass. The format cannot express an overlap of host
 and GPU that does not depend on the clock: what the host cannot hide is written as a gap per launch. The gap comes from a

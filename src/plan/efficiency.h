@@ -2,7 +2,8 @@
 //
 // Which share of a GPU's peak rates the kernels of real frameworks reach: twelve numbers that, with
 // the GPU's sheet, turn a Kernel into work for the simulator's physics. The defaults are
-// assumptions from the literature (docs/layers.md); calibrate.h fits them to measured layers. Pure.
+// assumptions from the literature (docs/design/planner.md); calibrate.h fits them to measured
+// layers. Pure.
 #pragma once
 
 #include <array>

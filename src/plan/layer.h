@@ -4,7 +4,7 @@
 // bytes of the forward pass, the data gradient, the weight gradient and the optimizer's update. A
 // Layer depends on no GPU and no precision; kernels_of() takes the precision. Traffic is ideal:
 // each operand moves once to or from DRAM (stages.h later subtracts what the L2 cache keeps).
-// docs/layers.md has the formulas and their origin.
+// docs/design/planner.md has the formulas and their origin.
 #pragma once
 
 #include <cstdint>

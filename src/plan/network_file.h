@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads networks from files: ONNX (.onnx), and the JSON that the Python package exports from
-// PyTorch (.json, docs/layers.md). Both readers accept any bytes: a broken file, a dynamic shape or
-// a size of zero is an Error that says what and where. Unknown operators are counted and named in
-// the Network, and cost as much as an element-wise layer. Called by `hypermile plan`.
+// PyTorch (.json, docs/reference/network-file.md). Both readers accept any bytes: a broken file, a
+// dynamic shape or a size of zero is an Error that says what and where. Unknown operators are
+// counted and named in the Network, and cost as much as an element-wise layer. Called by `hypermile
+// plan`.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The switch-aware planner: assigns a choice to each stage of a repeating iteration, for least
-// energy within the time limit, given what a switch costs (docs/planner.md).
+// energy within the time limit, given what a switch costs (docs/design/planner.md).
 //
 // The plan is never worse than the best single choice. With free switching it is the optimum of
 // each stage; where a switch takes longer than an iteration, it is the best single choice. Small

@@ -2,8 +2,8 @@
 //
 // Reads features from the columns of a sweep: `hypermile sweep` writes them under the features' own
 // names, and published sweeps have DCGM's profiling fields, nvprof's metrics, or utilisation in
-// percent. Each column is mapped to the feature of the same meaning (docs/features.md). A feature
-// without a column stays unknown. Called by examples.cpp; nothing here fails.
+// percent. Each column is mapped to the feature of the same meaning (docs/reference/features.md). A
+// feature without a column stays unknown. Called by examples.cpp; nothing here fails.
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ struct Calibration {
 
 // The scales for unknown cards, for a model with too few cards to calibrate itself: what models of
 // one card needed on cards of other families, over many pairs (card_pairs.h and
-// docs/predicting.md).
+// docs/design/predictors.md).
 inline constexpr BoundScales kCardPairScales = {1.35, 1.75};
 
 // Errors of members on jobs outside their training, over rows at 0.6 of the SM clock or more.

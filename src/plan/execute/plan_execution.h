@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out a plan (docs/planner.md) beside a job that reports where it is. It takes the job's
-// segment boundaries from a queue and requests each setting so early that it acts when its segment
-// begins, one request at a time and within a rate. First it tries the plan against the default and
-// the best single setting. The job's thread only calls post(), which never waits; one other thread
-// calls round() and sleeps until the instant that round() returns. Used by the Python package.
+// Carries out a plan (docs/design/planner.md) beside a job that reports where it is. It takes the
+// job's segment boundaries from a queue and requests each setting so early that it acts when its
+// segment begins, one request at a time and within a rate. First it tries the plan against the
+// default and the best single setting. The job's thread only calls post(), which never waits; one
+// other thread calls round() and sleeps until the instant that round() returns. Used by the Python
+// package.
 #pragma once
 
 #include <atomic>

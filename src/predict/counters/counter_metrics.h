@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The metrics that give each feature. Chips differ in what they can sample, so a feature may have
-// several forms, the best first; docs/features.md has the table by chip generation.
+// several forms, the best first; docs/reference/features.md has the table by chip generation.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a sweep (docs/sweep-format.md), made from its journal alone, so that the same
-// entries give the same text. To remove drift, each window is divided by the default measured
+// The table of a sweep (docs/reference/sweep-file.md), made from its journal alone, so that the
+// same entries give the same text. To remove drift, each window is divided by the default measured
 // around it in the same run of the job, and multiplied by the mean of all defaults. Called after
 // each window.
 #pragma once
