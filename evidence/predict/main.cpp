@@ -312,7 +312,7 @@ Result<void> speed(const std::string& data) {
     times.push_back(out.empty() ? 0 : seconds_since(start));
   }
   std::ranges::sort(times);
-  fmt::print("- asking for 110 × 5 Settings: median {:.2f} ms, least {:.2f} ms of 200\n",
+  fmt::print("- predicting 110 × 5 settings: median {:.2f} ms, least {:.2f} ms of 200\n",
              1e3 * times[100], 1e3 * times[0]);
   return {};
 }
@@ -323,7 +323,7 @@ Result<void> speed(const std::string& data) {
 int main(int argc, char** argv) {
   const std::string_view part = argc > 2 ? argv[2] : "";
   hypermile::Result<void> done =
-      hypermile::Error{hypermile::ErrorCode::kUsage, "expected DATA_FOLDER and a part"};
+      hypermile::Error{hypermile::ErrorCode::kUsage, "give DATA_FOLDER and a part"};
   if (part == "workloads" && argc == 3) done = hypermile::workloads(argv[1]);
   if (part == "pooled" && argc == 3) done = hypermile::pooled(argv[1]);
   if (part == "cards" && argc == 4) done = hypermile::cards(argv[1], argv[3]);
