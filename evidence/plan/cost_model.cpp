@@ -41,7 +41,7 @@ std::string row(const std::string& what, Precision precision, const CalibrationS
 }
 
 constexpr const char* kHeader =
-    "| judged | precision | shapes | mean error per shape | all layers | forward | backward |\n"
+    "| tested | precision | shapes | mean error per shape | all layers | forward | backward |\n"
     "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
 constexpr Precision kBoth[] = {Precision::kTf32, Precision::kBf16};
 
@@ -199,10 +199,11 @@ std::string cost_model_evidence(const std::string& layers, const std::string& fo
       "\nThe worst of the bold rows: {:.1f} % per shape, {:.1f} % for all layers together.\n",
       100 * worst.per_shape, 100 * worst.total);
   out +=
-      "\nWhole training iterations recorded on an H200, median, against the model with the "
+      "\nMedians of whole training iterations recorded on an H200, against the model with the "
       "constants fitted on all single layers (at batch 64) and the card's power limit:\n\n";
   out += whole_iterations(*sheet, fitted, folder);
-  return out + "\nThe twelve constants, both precisions together:\n\n" + constants_table(fitted);
+  return out + "\nThe twelve constants, fitted on both precisions together:\n\n" +
+         constants_table(fitted);
 }
 
 }  // namespace hypermile

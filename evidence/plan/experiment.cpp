@@ -178,7 +178,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
   const auto forward_free = [](const Run& r) { return r.scope == Scope::kForward && !r.latency; };
   const auto all = strategy_names();
   std::string out =
-      "1. *Full training: no significant gain that costs no time.* Runs in which some "
+      "1. *Full training: no significant gain without losing time.* Runs in which some "
       "strategy saves 5 % or more within half a percent of time:\n";
   out += fmt::format("  {} with the card's latency, {} if switching were free.\n",
                      count_of(strict, train, kModerate, kNone, all),
@@ -198,7 +198,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
       count_of(runs, train, kModerate, kSlight, all));
   out += best_line("Best within 5 % with the card's latency", best_of(runs, train, kSlight));
   out +=
-      "3. *Forward: the same strategy takes about the default's time, at times less, and saves "
+      "3. *Forward: the same strategy takes about the default's time, sometimes less, and saves "
       "moderately.* Runs in which a strategy saves 5 % or more within half a percent, and runs in "
       "which one is faster than the default and saves:\n";
   out += fmt::format("  {} and {} with the card's latency, {} and {} if switching were free.\n",
@@ -211,7 +211,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
   out +=
       best_line("Best that is not slower if switching were free", best_of(zero, forward_free, 0));
   out +=
-      "4. *Another strategy saves significantly for a slight increase of time.* Runs, forward, in "
+      "4. *Another strategy saves significantly for a slight increase of time.* Forward runs in "
       "which a strategy saves 20 % or more within 5 %:\n";
   out += fmt::format("  {} with the card's latency, {} if switching were free.\n",
                      count_of(runs, forward, kSignificant, kSlight, all),
@@ -223,7 +223,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
 
 std::string bounds_table() {
   std::string out =
-      "| GPU, network, precision, phase | bound | one Setting | switch-aware, the card's latency | "
+      "| GPU, network, precision, phase | bound | one setting | switch-aware, the card's latency | "
       "switch-aware, free |\n| --- | ---: | ---: | ---: | ---: |\n";
   for (const char* gpu : kGpus) {
     for (const char* network : kNetworks) {
@@ -247,19 +247,19 @@ std::string bounds_table() {
 std::string experiment_evidence() {
   const std::vector<Run> runs = make_runs(kSlight);
   std::string out =
-      "Cells: energy saved in % / time added in % (switches an iteration), against the "
-      "default. The bound is 5 %; `intensity` and `exhaustive` do not look at it, "
-      "`exhaustive-bounded` keeps it layer by layer.\n\n### Switching free\n\n";
+      "Cells: energy saved in % / time added in % (switches per iteration), against the "
+      "default. The bound is 5 %; `intensity` and `exhaustive` ignore it, and "
+      "`exhaustive-bounded` keeps it layer by layer.\n\n### With free switching\n\n";
   out += totals_table(runs, false);
   out +=
-      "\n### Switching as slow as on the card\n\nWhat the strategies wanted, carried out one "
-      "request at a time; what runs while a request is under way runs at the old Setting.\n\n";
+      "\n### With switching as slow as on the card\n\nThe wishes of the strategies are carried out "
+      "one request at a time; until a request acts, the old setting applies.\n\n";
   out += totals_table(runs, true);
-  out += "\n## Read against the abstract\n\n" + findings(runs, make_runs(kNone), make_runs(0));
+  out += "\n## Compared with the abstract\n\n" + findings(runs, make_runs(kNone), make_runs(0));
   out += "\n## What the bound buys\n\n" + bounds_table();
   out +=
-      "\n## How quick a switch must be\n\nLongest latency in ms at which plans of a granularity "
-      "save a thousandth of the default's energy more than one Setting for everything.\n\n";
+      "\n## How fast a switch must be\n\nThe longest latency in ms at which plans of each "
+      "granularity save 0.1 % of the default's energy more than one setting throughout.\n\n";
   return out + break_even_table(runs);
 }
 

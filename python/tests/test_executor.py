@@ -185,7 +185,7 @@ def test_a_plan_that_pays_is_kept(machine):
     assert not machine.changed()
 
 
-def test_what_does_not_fit_is_told_and_training_goes_on(train, machine):
+def test_a_plan_that_does_not_fit_is_reported_and_training_goes_on(train, machine):
     told = answer(train(plan(["sm=1500MHz"], ("no.such.layer",), ("forward",)), 1))
     assert told["report"]["state"] == "refused"
     assert "no module 'no.such.layer'" in told["report"]["reason"]
@@ -204,7 +204,7 @@ def test_the_daemon_grants_the_lease_where_one_serves(train, machine):
     assert not machine.changed()
 
 
-def test_a_module_called_twice_is_told_apart_by_its_calls():
+def test_calls_of_a_module_that_is_called_twice_are_distinguished():
     import hypermile
     from hypermile.executor import _at_call
 

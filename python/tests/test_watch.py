@@ -83,7 +83,7 @@ def test_a_job_that_is_killed_gives_its_gpu_back(machine):
     machine.wait_until_restored()
 
 
-def test_without_the_program_training_goes_on_and_it_is_told_why(machine):
+def test_without_the_program_training_goes_on_and_the_result_says_why(machine):
     told = answer(train(machine, "optimize", "window", 1, HYPERMILE_BIN="/nowhere"))
     assert told["count"] > 5
     assert "was not found" in told["reason"]

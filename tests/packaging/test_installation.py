@@ -111,7 +111,7 @@ class InstallationTest(unittest.TestCase):
         for (_, reason), text in zip(cases, texts):
             self.assertRegex(text, r"epoch 0: 40 iterations, [\d.]+ s, energy not known: .*" + re.escape(reason))
 
-    def test_every_command_has_a_manual_page_that_groff_has_nothing_against(self):
+    def test_every_command_has_a_manual_page_without_groff_warnings(self):
         folder = os.path.join(self.prefix, "share", "man")
         pages = {os.path.basename(path): path for path in glob.glob(os.path.join(folder, "man?", "*.gz"))}
         self.assertEqual(sorted(pages), sorted([f"hypermile-{name}.1.gz" for name in self.commands] +

@@ -75,14 +75,14 @@ class GuardedTest(unittest.TestCase):
         out, _ = run.communicate(timeout=60)  # the job holds the same pipes
         self.assertGreaterEqual(json.loads(out)["seconds"], 12)
 
-    def test_job_killed_is_died_of_alike_and_restored(self):
+    def test_a_killed_job_ends_the_run_with_its_signal_and_restores(self):
         run = self.world.run(self.world.job(600), *FIXED)
         self.world.wait_until_changed()
         os.kill(self.world.job_pid(), signal.SIGKILL)
         self.assertEqual(finish(run)[0], -signal.SIGKILL)
         self.assertFalse(self.world.changed())
 
-    def test_guardian_killed_is_made_good_by_the_next(self):
+    def test_a_killed_guardian_is_replaced(self):
         run = self.world.run(self.world.job(30), *FIXED)
         self.world.wait_until_changed()
         first = self.world.guardian_pid()
@@ -171,7 +171,7 @@ class OrdinaryUserTest(unittest.TestCase):
     def setUp(self):
         self.world = self.enterContext(World())
 
-    def test_uses_the_daemon_without_being_told(self):
+    def test_finds_the_daemon_by_itself(self):
         self.world.daemon()
         run = self.world.run(self.world.job(12), *FIXED, **as_user(ALICE))
         self.world.wait_until_changed()
@@ -208,7 +208,7 @@ class OrdinaryUserTest(unittest.TestCase):
         self.assertEqual(finish(run)[0], 0)
         self.assertFalse(self.world.changed())
 
-    def test_a_daemon_that_is_killed_is_made_good_by_the_next(self):
+    def test_a_killed_daemon_is_replaced_by_the_next(self):
         daemon = self.world.daemon()
         run = self.world.run(self.world.job(600), *FIXED, **as_user(ALICE))
         self.world.wait_until_changed()
@@ -267,7 +267,7 @@ class SudoTest(unittest.TestCase):
         self.assertEqual(out.splitlines()[0], "65534")
         self.assertFalse(self.world.changed())
 
-    def test_who_may_not_become_root_observes(self):
+    def test_a_user_who_may_not_become_root_observes(self):
         run = self.as_nobody("", self.hypermile_run(*self.world.job(3)))
         code, _, err = finish(run)
         self.assertEqual(code, 0)

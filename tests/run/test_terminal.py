@@ -140,7 +140,7 @@ class TerminalTest(unittest.TestCase):
         with open(self.world.path("log.jsonl"), "w", encoding="utf-8") as file:
             file.write("\n".join(line for line in lines if '"run_end"' not in line) + "\n")
 
-    def test_asked_for_the_line_is_renewed_in_place_and_gone_in_the_end(self):
+    def test_with_live_the_line_is_renewed_in_place_and_gone_in_the_end(self):
         code, text = on_a_terminal(self.world, self.command("--live"))
         self.assertEqual(code, 0, text)
         self.assertGreater(text.count("\r\x1b[K"), 5)
