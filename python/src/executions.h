@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// hypermile._core.Execution. module.cpp registers it, PlanExecutor in Python uses it. Its own
+// thread talks to the GPU; the training thread only posts boundaries, which cannot fail.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// hypermile._core.Gpu, registered by module.cpp. Called on Python threads; errors become
+// RuntimeError.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// hypermile._core.Lease, registered by module.cpp, and the lease options of Execution. Called on
+// Python threads; a refusal becomes a RuntimeError that says why.
 #pragma once
 
 #include <pybind11/pybind11.h>
