@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Workload as the text of its file (docs/reference/workload-file.md).
 
-Kernels of one kind become one part of the forward and one of the backward pass. The format has no clock-independent
-overlap of host and GPU: what the host cannot hide is written as a gap a launch, found from a roofline estimate of the
-iteration on an RTX 3080 Ti (34 TFLOP/s fp32 and tf32, 68 TFLOP/s fp16, 0.85 TB/s), the GPU the suite is meant for.
+Kernels of one kind become one part of the forward and one of the backward pass. The format cannot express an overlap of host
+and GPU that does not depend on the clock: what the host cannot hide is written as a gap per launch. The gap comes from a
+roofline estimate of the iteration on an RTX 3080 Ti (34 TFLOP/s fp32 and tf32, 68 TFLOP/s fp16, 0.85 TB/s), the GPU that
+the suite is meant for.
 """
 
 from .ops import Work
 
-# Share of the peak that a kind of kernel reaches, compute and memory; assumed within the ranges seen in layer timings.
+# Shares of peak compute and peak memory rates that each kind of kernel reaches; assumed within the
+# range of measured layers.
 EFFICIENCY = {"matrix": (0.65, 0.85), "small": (0.30, 0.70), "stream": (0.50, 0.85), "gather": (0.30, 0.45)}
 RATE = {"fp32": 34e12, "tf32": 34e12, "fp16": 68e12}
 BANDWIDTH = 0.85e12
@@ -26,7 +28,7 @@ class Part:
         self.gap_us, self.host_ms, self.stall_ms = 0.0, 0.0, 0.0
 
     def seconds(self):
-        """The roofline's estimate, waits left out."""
+        """Roofline estimate without waits."""
         compute, memory = EFFICIENCY[self.kind]
         return max(self.work.flops / (RATE[self.precision] * compute), self.work.bytes / (BANDWIDTH * memory))
 
@@ -37,7 +39,7 @@ def _pass_parts(name, tape_pass, precision, micro):
 
 
 def _merge_smallest(parts):
-    """Joins the two parts of the kind that takes least time, so that the format's limit holds."""
+    """Joins the two parts of the kind that takes the least time, to stay within the format's limit."""
     kinds = {}
     for part in parts:
         kinds.setdefault((part.kind, part.each_micro_batch), []).append(part)
@@ -50,7 +52,7 @@ def _merge_smallest(parts):
 
 
 def _host(w, parts, micro_batches):
-    """Spreads what the host cannot hide over the launches; the loader's time goes before the first part."""
+    """Spreads over the launches what the host cannot hide; the loader's time comes before the first part."""
     times = [micro_batches if p.each_micro_batch else 1 for p in parts]
     launches = sum(p.work.launches * k for p, k in zip(parts, times))
     gpu = sum((p.seconds() + p.work.launches * HARDWARE_GAP_US * 1e-6) * k for p, k in zip(parts, times))
@@ -118,7 +120,7 @@ def _phases(w, train):
         _host(w, parts, 1)
         out.append(("evaluation", [f"every = {w.evaluate[0]}", f"iterations = {w.evaluate[1]}"], parts))
     if w.checkpoint:
-        # Weights and optimizer state leave through pinned memory: three times the parameters.
+        # Weights and optimizer state, three times the parameters, are saved through pinned memory.
         part = _waiting("save", w.checkpoint[1], 12 * w.tape.parameters / 1e9)
         out.append(("checkpoint", [f"every = {w.checkpoint[0]}"], [part]))
     if w.stall:

@@ -227,7 +227,7 @@ class Sweep {
   CommandContext& context_;
   JobReport report_;
   SweepBar bar_;
-  SweepTerms terms_;
+  SweepOptions terms_;
   std::optional<GpuName> gpu_;
   std::unique_ptr<Files> files_ = make_real_files();
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With the shell in the program's place, in real time: it makes a file once it has said everything,
-// and nothing here waits longer than for that.
+// A shell script plays the program, in real time. It creates a file once it has written everything,
+// and the tests wait for that file only.
 #include "predict/counters/counter_process.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class CounterProcessTest : public testing::Test {
         {"/bin/sh", {"sh", "-c", script, "sh"}, {"PATH=/usr/bin:/bin", "SAID=" + said_}}, *clock_);
   }
 
-  // Begins, lets the shell say what it says, and ends.
+  // Begins, waits until the shell has written everything, and ends.
   PerformanceCounterReading reading_of(CounterProcess& process) {
     process.begin(card());
     wait_until_said();
@@ -75,7 +75,7 @@ TEST_F(CounterProcessTest, NamesTheGpuByItsAddress) {
   EXPECT_EQ(reading_of(process).samples, 1U);
 }
 
-TEST_F(CounterProcessTest, PassesOnTheLineOfAProgramThatCouldNot) {
+TEST_F(CounterProcessTest, PassesOnTheErrorLineOfAProgramThatFails) {
   CounterProcess process = asking("echo 'hypermile: you may not; ask root' >&2; exit 1");
 
   const PerformanceCounterReading reading = reading_of(process);
@@ -119,7 +119,7 @@ TEST_F(CounterProcessTest, TakesNoNumbersFromGarbage) {
   }
 }
 
-TEST_F(CounterProcessTest, SaysSoWhereTheProgramCannotBeStarted) {
+TEST_F(CounterProcessTest, ReportsAProgramThatCannotBeStarted) {
   CounterProcess process({"/not/there", {"there"}, {}}, *clock_);
 
   process.begin(card());
@@ -143,7 +143,7 @@ TEST_F(CounterProcessTest, LeavesNoProcessBehind) {
     wait_until_said();
   }
 
-  // One that was killed but not yet reaped is all that may be left.
+  // Only a killed process that is not yet reaped may be left.
   while (::waitpid(-1, nullptr, 0) > 0) {
   }
   EXPECT_EQ(errno, ECHILD);

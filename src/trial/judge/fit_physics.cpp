@@ -21,7 +21,8 @@ struct Target {
   double weight = 1;
 };
 
-// Errors as large as these count one; a search must be right near the default first.
+// Errors of the log ratio are measured in these units. Clocks below kFarClock have little weight,
+// because a search must be right near the default first.
 constexpr double kTimeScale = 0.005;
 constexpr double kPowerScale = 0.015;
 constexpr double kFarClock = 0.6;
@@ -36,6 +37,7 @@ double expit(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
+// Maps the parameters to unbounded axes.
 Vector to_vector(const Physics& p) {
   const auto share = [](double s) { return logit(std::clamp(s, 0.003, 0.99)); };
   return {share(p.fixed_share),  share(p.core_share),   std::log(p.overlap),
@@ -63,7 +65,7 @@ double cost(const Vector& v, const std::vector<Target>& targets) {
     const double power = (std::log(p.power_ratio(t.clock)) - t.log_power) / kPowerScale;
     sum += t.weight * (time * time + power * power);
   }
-  // A weak pull towards the middle keeps parameters that the curve does not show within reason.
+  // A weak pull towards 0 keeps parameters that the curve does not determine plausible.
   for (const double x : v) sum += 0.02 * x * x;
   return sum;
 }

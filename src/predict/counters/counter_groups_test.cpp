@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/counters/counter_plan.h"
+#include "predict/counters/counter_groups.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-std::map<Feature, std::string> planned(const CounterGroups& groups) {
+std::map<Feature, std::string> grouped(const CounterGroups& groups) {
   std::map<Feature, std::string> metrics;
   for (const auto& group : groups) {
     for (const CounterForm& form : group->forms()) metrics[form.feature] = form.metric;
@@ -17,48 +17,48 @@ std::map<Feature, std::string> planned(const CounterGroups& groups) {
   return metrics;
 }
 
-TEST(CounterPlan, PutsEveryFeatureOnceIntoGroupsThatFit) {
+TEST(CounterGroups, PutsEveryFeatureOnceIntoGroupsThatFit) {
   FakeCounters fake;
 
-  const auto groups = plan_counters(fake.library, "GA102", {});
+  const auto groups = group_counters(fake.library, "GA102", {});
 
   ASSERT_TRUE(groups.ok());
   std::size_t forms = 0;
   for (const auto& group : *groups) {
     forms += group->forms().size();
-    EXPECT_LE(group->names().size(), 3U);  // what the fake takes at once
+    EXPECT_LE(group->names().size(), 3U);  // the fake's limit
   }
-  EXPECT_EQ(forms, planned(*groups).size());
+  EXPECT_EQ(forms, grouped(*groups).size());
   EXPECT_EQ(forms, 12U);
 }
 
-TEST(CounterPlan, TakesTheNextFormOfAFeatureWhereTheChipLacksTheBest) {
+TEST(CounterGroups, TakesTheNextFormOfAFeatureWhereTheChipLacksTheBest) {
   FakeCounters fake;
   const TestVariable lacking("FAKE_COUNTERS_LACK", "dram__throughput");
 
-  const auto groups = plan_counters(fake.library, "TU102", {});
+  const auto groups = group_counters(fake.library, "TU102", {});
 
   ASSERT_TRUE(groups.ok());
-  EXPECT_EQ(planned(*groups).at(Feature::kDramActive),
+  EXPECT_EQ(grouped(*groups).at(Feature::kDramActive),
             "fbpa__dram_sectors.avg.pct_of_peak_sustained_elapsed");
 }
 
-TEST(CounterPlan, LeavesAFeatureOutThatTheChipCannotSample) {
+TEST(CounterGroups, LeavesAFeatureOutThatTheChipCannotSample) {
   FakeCounters fake;
   const TestVariable lacking("FAKE_COUNTERS_LACK", "nvl");
 
-  const auto groups = plan_counters(fake.library, "AD102", {});
+  const auto groups = group_counters(fake.library, "AD102", {});
 
   ASSERT_TRUE(groups.ok());
-  EXPECT_FALSE(planned(*groups).contains(Feature::kNvlinkRate));
+  EXPECT_FALSE(grouped(*groups).contains(Feature::kNvlinkRate));
 }
 
-TEST(CounterPlan, SaysSoWhereAChipHasNoneOrIsNotKnown) {
+TEST(CounterGroups, ReportsAChipWithoutCountersAndAnUnknownChip) {
   FakeCounters fake;
 
-  const auto volta = plan_counters(fake.library, "GV100", {});
+  const auto volta = group_counters(fake.library, "GV100", {});
   const TestVariable lacking("FAKE_COUNTERS_LACK", "_");
-  const auto nothing = plan_counters(fake.library, "GB300", {});
+  const auto nothing = group_counters(fake.library, "GB300", {});
 
   ASSERT_FALSE(volta.ok());
   EXPECT_EQ(volta.error().code, ErrorCode::kUnsupported);
@@ -69,7 +69,7 @@ TEST(CounterPlan, SaysSoWhereAChipHasNoneOrIsNotKnown) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSaysWhatWouldDo) {
+TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSuggestsAnother) {
   const auto other = std::filesystem::path(FAKE_CUPTI).parent_path() / "libcuda.so.1";
 
   const auto old = CounterLibrary::load_cupti({other.string()});
@@ -82,7 +82,7 @@ TEST(CounterLibrary, RefusesALibraryThatCannotSampleAndSaysWhatWouldDo) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
-// The table against a real CUPTI, which knows every chip without a GPU or driver (12.6 to 13.1).
+// Checks the table with a real CUPTI (12.6 to 13.1), which knows every chip without GPU or driver.
 TEST(CounterMetrics, AreThoseThatARealCuptiCanSample) {
   const char* const path = std::getenv("HYPERMILE_REAL_CUPTI");
   if (path == nullptr) GTEST_SKIP() << "HYPERMILE_REAL_CUPTI names no libcupti.so";
@@ -92,9 +92,9 @@ TEST(CounterMetrics, AreThoseThatARealCuptiCanSample) {
       {"TU102", 12}, {"GA100", 11}, {"GA102", 12}, {"AD102", 11}, {"GH100", 11}};
 
   for (const auto& [chip, count] : features) {
-    const auto groups = plan_counters(*library, chip, {});
+    const auto groups = group_counters(*library, chip, {});
     ASSERT_TRUE(groups.ok()) << chip;
-    EXPECT_EQ(planned(*groups).size(), count) << chip;
+    EXPECT_EQ(grouped(*groups).size(), count) << chip;
     std::string line = chip + ":";
     for (const auto& group : *groups) {
       line += " |";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/steps.h"
+#include "plan/stages.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kL2Share = 0.5;
 
-// Layers [from, to) that run as one step.
+// The layers [from, to), which run as one stage.
 struct Group {
   std::size_t from = 0, to = 0;
 };
@@ -34,42 +34,42 @@ std::vector<Group> make_groups(const Network& network, bool fuse) {
   return groups;
 }
 
-class StepMaker {
+class StageMaker {
  public:
-  StepMaker(const Network& network, const StepOptions& options)
+  StageMaker(const Network& network, const StageOptions& options)
       : network_(network), options_(options), width_(value_bytes(options.precision)) {}
 
-  PlanStep step(const Group& group, PlanPhase phase) const {
+  PlanStage stage(const Group& group, PlanPhase phase) const {
     const std::span layers(network_.layers.data() + group.from, group.to - group.from);
-    PlanStep step;
-    step.phase = phase;
-    step.name = layers.front().name;
-    step.type = layers.front().type;
-    step.kernels = kernels(layers.front(), phase);
+    PlanStage stage;
+    stage.phase = phase;
+    stage.name = layers.front().name;
+    stage.type = layers.front().type;
+    stage.kernels = kernels(layers.front(), phase);
     for (const Layer& layer : layers.subspan(1)) {
-      step.name += "+" + layer.name;
-      join(step.kernels, kernels(layer, phase), elements(layer.in));
+      stage.name += "+" + layer.name;
+      join(stage.kernels, kernels(layer, phase), elements(layer.in));
     }
-    for (const Kernel& kernel : step.kernels) {
+    for (const Kernel& kernel : stage.kernels) {
       if (kernel.overhead) continue;
-      step.flops += kernel.flops;
-      step.bytes += kernel.bytes;
+      stage.flops += kernel.flops;
+      stage.bytes += kernel.bytes;
     }
-    return step;
+    return stage;
   }
 
-  // What the step before has just written need not come from DRAM.
-  void take_from_l2(PlanStep& step, double written) const {
+  // Removes from the stage's DRAM traffic what the stage before has just written.
+  void take_from_l2(PlanStage& stage, double written) const {
     const double bytes = written * width_;
-    if (step.kernels.empty() || bytes > kL2Share * options_.l2_bytes) return;
-    step.kernels.front().bytes = std::max(0.0, step.kernels.front().bytes - bytes);
+    if (stage.kernels.empty() || bytes > kL2Share * options_.l2_bytes) return;
+    stage.kernels.front().bytes = std::max(0.0, stage.kernels.front().bytes - bytes);
   }
 
-  PlanStep optimizer() const {
-    PlanStep step;
-    step.phase = PlanPhase::kOptimizer;
-    step.name = "optimizer";
-    step.type = network_.optimizer == Optimizer::kAdam ? "Adam" : "SGD";
+  PlanStage optimizer() const {
+    PlanStage stage;
+    stage.phase = PlanPhase::kOptimizer;
+    stage.name = "optimizer";
+    stage.type = network_.optimizer == Optimizer::kAdam ? "Adam" : "SGD";
     Kernel sum;
     for (const Layer& layer : network_.layers) {
       for (const Kernel& kernel : passes(layer, {Pass::kOptimizer})) {
@@ -78,10 +78,10 @@ class StepMaker {
       }
     }
     sum.padded_flops = sum.flops;
-    step.flops = sum.flops;
-    step.bytes = sum.bytes;
-    if (sum.bytes > 0) step.kernels.push_back(sum);
-    return step;
+    stage.flops = sum.flops;
+    stage.bytes = sum.bytes;
+    if (sum.bytes > 0) stage.kernels.push_back(sum);
+    return stage;
   }
 
  private:
@@ -99,10 +99,10 @@ class StepMaker {
     return passes(layer, {Pass::kDataGradient, Pass::kWeightGradient});
   }
 
-  // Puts the work of a fused layer into the first kernel; the tensor between, `between` elements,
-  // is neither written nor read.
+  // Adds the work of a fused layer to the first kernel. The tensor in between, of `between`
+  // elements, is neither written nor read.
   void join(std::vector<Kernel>& into, const std::vector<Kernel>& more, double between) const {
-    // The bias of a convolution is added in the same kernel too.
+    // A fused convolution also adds its bias in the same kernel.
     std::erase_if(into, [](const Kernel& k) { return k.overhead && !k.backward; });
     for (const Kernel& kernel : more) {
       if (into.empty()) {
@@ -116,7 +116,7 @@ class StepMaker {
   }
 
   const Network& network_;
-  const StepOptions& options_;
+  const StageOptions& options_;
   double width_;
 };
 
@@ -142,32 +142,32 @@ Result<Scope> parse_scope(std::string_view text) {
                "give forward, backward or train"};
 }
 
-std::vector<PlanStep> make_steps(const Network& network, const StepOptions& options) {
-  const StepMaker maker(network, options);
+std::vector<PlanStage> make_stages(const Network& network, const StageOptions& options) {
+  const StageMaker maker(network, options);
   const std::vector<Group> groups = make_groups(network, options.fuse);
-  std::vector<PlanStep> steps;
+  std::vector<PlanStage> stages;
   if (options.scope != Scope::kBackward) {
     for (const Group& group : groups) {
-      PlanStep step = maker.step(group, PlanPhase::kForward);
+      PlanStage stage = maker.stage(group, PlanPhase::kForward);
       const double in = elements(network.layers[group.from].in);
       if (group.from > 0 && in == elements(network.layers[group.from - 1].out)) {
-        maker.take_from_l2(step, in);
+        maker.take_from_l2(stage, in);
       }
-      if (!step.kernels.empty()) steps.push_back(std::move(step));
+      if (!stage.kernels.empty()) stages.push_back(std::move(stage));
     }
   }
-  if (options.scope == Scope::kForward) return steps;
+  if (options.scope == Scope::kForward) return stages;
   for (std::size_t i = groups.size(); i-- > 0;) {
-    PlanStep step = maker.step(groups[i], PlanPhase::kBackward);
+    PlanStage stage = maker.stage(groups[i], PlanPhase::kBackward);
     if (i + 1 < groups.size()) {
       const double out = elements(network.layers[groups[i].to - 1].out);
-      if (out == elements(network.layers[groups[i + 1].from].in)) maker.take_from_l2(step, out);
+      if (out == elements(network.layers[groups[i + 1].from].in)) maker.take_from_l2(stage, out);
     }
-    if (!step.kernels.empty()) steps.push_back(std::move(step));
+    if (!stage.kernels.empty()) stages.push_back(std::move(stage));
   }
-  PlanStep optimizer = maker.optimizer();
-  if (!optimizer.kernels.empty()) steps.push_back(std::move(optimizer));
-  return steps;
+  PlanStage optimizer = maker.optimizer();
+  if (!optimizer.kernels.empty()) stages.push_back(std::move(optimizer));
+  return stages;
 }
 
 }  // namespace hypermile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/counters/counter_plan.h"
+#include "predict/counters/counter_groups.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ Error does_not_fit(const std::string& why) {
   return Error{ErrorCode::kUnsupported, why};
 }
 
-// A group with one form more; nullptr where that is too much for the chip.
+// A group with one more form; nullptr where the chip cannot sample them together.
 std::unique_ptr<CounterHost> with(const CounterLibrary& library, const std::string& chip,
                                   const std::vector<std::uint8_t>& availability,
                                   std::vector<CounterForm> forms, const CounterForm& one_more) {
@@ -80,17 +80,17 @@ Result<void> CounterHost::take(std::vector<CounterForm> forms) {
   return {};
 }
 
-Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::string& chip,
-                                    const std::vector<std::uint8_t>& availability) {
-  // Says why a chip is not known at all, which failing metrics would hide.
+Result<CounterGroups> group_counters(const CounterLibrary& library, const std::string& chip,
+                                     const std::vector<std::uint8_t>& availability) {
+  // Fails here for an unknown chip; otherwise every metric would seem to be missing.
   RETURN_IF_ERROR(CounterHost::open(library, chip, availability));
   CounterGroups groups;
-  std::vector<Feature> planned;
+  std::vector<Feature> grouped;
   for (const CounterForm& form : counter_forms()) {
-    if (std::ranges::find(planned, form.feature) != planned.end()) continue;
+    if (std::ranges::find(grouped, form.feature) != grouped.end()) continue;
     std::unique_ptr<CounterHost> alone = with(library, chip, availability, {}, form);
     if (!alone) continue;
-    planned.push_back(form.feature);
+    grouped.push_back(form.feature);
     const bool joined = std::ranges::any_of(groups, [&](std::unique_ptr<CounterHost>& group) {
       auto larger = with(library, chip, availability, group->forms(), form);
       if (!larger) return false;
@@ -100,8 +100,9 @@ Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::st
     if (!joined) groups.push_back(std::move(alone));
   }
   if (!groups.empty()) return groups;
-  return Error{ErrorCode::kUnsupported, fmt::format("CUPTI can sample no counter of a {}", chip),
-               "a newer CUPTI may; its place can be named in HYPERMILE_CUPTI"};
+  return Error{ErrorCode::kUnsupported,
+               fmt::format("CUPTI cannot sample any counter of a {}", chip),
+               "try a newer CUPTI, and name its path in HYPERMILE_CUPTI"};
 }
 
 }  // namespace hypermile

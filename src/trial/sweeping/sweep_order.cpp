@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/sweeping/sweep_plan.h"
+#include "trial/sweeping/sweep_order.h"
 
 #include "measure/features.h"
 
@@ -15,14 +15,14 @@ std::optional<double> number(const std::optional<Quantity<Tag>>& value) {
 
 }  // namespace
 
-std::vector<Setting> plan_sweep(const std::vector<Setting>& settings) {
-  std::vector<Setting> plan = {Setting()};
+std::vector<Setting> sweep_order(const std::vector<Setting>& settings) {
+  std::vector<Setting> order = {Setting()};
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    plan.push_back(settings[i]);
+    order.push_back(settings[i]);
     const bool last = i + 1 == settings.size();
-    if (last || (i + 1) % kSettingsBetweenDefaults == 0) plan.emplace_back();
+    if (last || (i + 1) % kSettingsBetweenDefaults == 0) order.emplace_back();
   }
-  return plan;
+  return order;
 }
 
 SweepEntry entry_of(const Window& window) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which features a chip can sample, and which of them at once: a chip has room for a few counters
-// at a time, so metrics are put into groups that each fit, and the groups are sampled in turn.
-// Needs CUPTI but neither driver nor GPU.
+// Finds the features that a chip can sample, and puts their metrics into groups. A chip has room
+// for a few counters at a time, so each group fits at once and the groups are sampled in turn.
+// Needs CUPTI, but neither driver nor GPU. Called by CounterSampler, on one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@
 
 namespace hypermile {
 
-// CUPTI's knowledge of one chip with a set of metrics. Its library must outlive it.
+// CUPTI's description of one chip with a set of metrics. The library must outlive it.
 class CounterHost {
  public:
   ~CounterHost();
   CounterHost(const CounterHost&) = delete;
   CounterHost& operator=(const CounterHost&) = delete;
 
-  // `availability` may be empty: then what the chip has when nobody else samples it.
+  // With an empty `availability`, assumes that nobody else samples the chip.
   static Result<std::unique_ptr<CounterHost>> open(const CounterLibrary& library,
                                                    const std::string& chip,
                                                    const std::vector<std::uint8_t>& availability);
 
-  // Once. kUnsupported where the chip lacks one of them or they do not fit at once.
+  // Call once. Returns kUnsupported where the chip lacks a metric or the metrics do not fit at
+  // once.
   Result<void> take(std::vector<CounterForm> forms);
 
   const std::vector<CounterForm>& forms() const { return forms_; }
-  const std::vector<const char*>& names() const { return names_; }  // of the metrics
+  const std::vector<const char*>& names() const { return names_; }  // names of the metrics
   const std::vector<std::uint8_t>& config() const { return config_; }
   pm::Host handle() const { return host_; }
 
@@ -47,9 +48,9 @@ class CounterHost {
 
 using CounterGroups = std::vector<std::unique_ptr<CounterHost>>;
 
-// Every feature that the chip can sample, in its best form, in as few groups as come out.
+// Every feature that the chip can sample, in its best form, packed greedily into groups. Returns
 // kUnsupported where there is none.
-Result<CounterGroups> plan_counters(const CounterLibrary& library, const std::string& chip,
-                                    const std::vector<std::uint8_t>& availability);
+Result<CounterGroups> group_counters(const CounterLibrary& library, const std::string& chip,
+                                     const std::vector<std::uint8_t>& availability);
 
 }  // namespace hypermile
