@@ -28,10 +28,7 @@ constexpr Seconds kTooShort = Seconds(45);
 // Iterations of level 0 in one that the user counts.
 double micro_batches(const ProcessProgress& process, std::uint32_t number) {
   for (const PhaseProgress& phase : process.phases()) {
-    if (phase.phase != number) continue;
-    for (const PhaseProgress::Level& level : phase.levels) {
-      if (level.optimizer) return level.outer.inner;
-    }
+    if (phase.phase == number) return phase.micro_batches();
   }
   return 1;
 }

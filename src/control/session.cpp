@@ -36,14 +36,6 @@ std::string_view status_text(RingStatus status) {
   return "starting";
 }
 
-std::optional<double> micro_batches(const ProcessProgress& process) {
-  const PhaseProgress* phase = process.phase_in_force();
-  if (phase == nullptr) return std::nullopt;
-  const auto step = std::ranges::find_if(phase->levels, &PhaseProgress::Level::optimizer);
-  if (step == phase->levels.end() || step->outer.inner <= 1) return std::nullopt;
-  return step->outer.inner;
-}
-
 }  // namespace
 
 Session::Session(SessionParts parts, const SessionOptions& options)
@@ -262,7 +254,10 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     for (const OuterLevel& outer : change.pattern->outer) {
       event.inner_iterations.push_back(outer.inner);
     }
-    event.micro_batches = micro_batches(process);
+    const PhaseProgress* phase = process.phase_in_force();
+    if (phase != nullptr && phase->micro_batches() > 1) {
+      event.micro_batches = phase->micro_batches();
+    }
   }
   write(std::move(event));
   if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);

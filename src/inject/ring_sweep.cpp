@@ -49,7 +49,7 @@ bool is_abandoned(int folder) {
 }
 
 bool sweep_one(int parent, const std::string& name) {
-  const FileDescriptor folder(
+  const Descriptor folder(
       ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder || !is_abandoned(folder.get())) return false;
   for_each_name(folder.get(), [&](const std::string& file) {
@@ -62,7 +62,7 @@ bool sweep_one(int parent, const std::string& name) {
 }  // namespace
 
 std::size_t sweep_ring_folders(const std::string& parent) {
-  const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return 0;
   std::size_t swept = 0;
   for_each_name(folder.get(), [&](const std::string& name) {

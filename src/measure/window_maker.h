@@ -29,8 +29,6 @@ class WindowMaker {
   // `gpu` is null where none could be opened: then only time is measured. It must outlive this.
   WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done);
 
-  // What the GPU was told; ends the Window that is being made. The default unless said otherwise.
-  void set_setting(const Setting& setting);
   // Processes that may be on the GPU without being strangers; none: nobody is a stranger.
   void set_job_processes(std::vector<std::int64_t> pids) { job_processes_ = std::move(pids); }
 
@@ -52,7 +50,6 @@ class WindowMaker {
   GpuWatch* gpu_;
   WindowPlan plan_;
   Done done_;
-  Setting setting_;
   std::vector<std::int64_t> job_processes_;
   double iteration_ = 0;  // of the process, over all phases
   std::optional<WindowBuilder> builder_;

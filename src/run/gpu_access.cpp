@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
+#include "base/environment_variable.h"
 #include "gpu/gpu_name.h"
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
@@ -48,14 +47,9 @@ Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::ui
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
-std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
-}
-
 VisibleDevices visible_here(const GpuList& machine) {
-  return visible_devices(variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER"),
-                         machine.gpus);
+  return visible_devices(environment_variable("CUDA_VISIBLE_DEVICES"),
+                         environment_variable("CUDA_DEVICE_ORDER"), machine.gpus);
 }
 
 }  // namespace

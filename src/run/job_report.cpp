@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/job_report.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
+#include "base/environment_variable.h"
 #include "record/environment.h"
 #include "run/watch_job.h"
 
@@ -47,11 +47,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 }  // namespace
 
 Result<void> JobReport::open_log(std::vector<std::string> typed, const ControlChoice& choice) {
@@ -77,8 +72,8 @@ Result<void> JobReport::begin(std::vector<std::string> typed, const ControlChoic
                                         .shared = shared,
                                         .quiet = options_.flag("quiet"),
                                         .asked_for = options_.flag("live"),
-                                        .term = variable("TERM"),
-                                        .no_color = variable("NO_COLOR"),
+                                        .term = environment_variable("TERM").value_or(""),
+                                        .no_color = environment_variable("NO_COLOR").value_or(""),
                                         .bound = allowed_slowdown(choice)});
   return open_log(std::move(typed), choice);
 }

@@ -54,7 +54,7 @@ LiveManner manner_of(const LiveTerms& terms) {
 LiveLine::LiveLine(std::ostream& err, const LiveTerms& terms)
     : err_(err),
       manner_(manner_of(terms)),
-      colours_(terms.terminal && draws(terms.term) && *terms.no_color == '\0'),
+      colours_(terms.terminal && draws(terms.term) && terms.no_color.empty()),
       status_(terms.bound) {}
 
 void LiveLine::take(const Event& event) {

@@ -19,6 +19,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "record/job_status.h"
 
@@ -27,12 +28,12 @@ namespace hypermile {
 enum class LiveManner { kSilent, kLines, kTitle, kInPlace };
 
 struct LiveTerms {
-  bool terminal = false;      // stderr is one
-  bool shared = true;         // the job may write to it
-  bool quiet = false;         // nothing is to be said
-  bool asked_for = false;     // --live
-  const char* term = "";      // $TERM
-  const char* no_color = "";  // $NO_COLOR
+  bool terminal = false;           // stderr is one
+  bool shared = true;              // the job may write to it
+  bool quiet = false;              // nothing is to be said
+  bool asked_for = false;          // --live
+  std::string_view term = "";      // $TERM
+  std::string_view no_color = "";  // $NO_COLOR
   std::optional<double> bound = {};
 };
 
