@@ -126,7 +126,7 @@ class JobWatcher {
             .log = &report_.log(),
             .warn = [this](const std::string& line) { report_.say(line); },
             .each_second = each_second(),
-            .follower = controller_ ? &*controller_ : nullptr};
+            .controller = controller_ ? &*controller_ : nullptr};
   }
 
   std::function<void()> each_second() {

@@ -47,7 +47,7 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, const S
                    .visible_devices = {},
                    .log = nullptr,
                    .warn = {},
-                   .follower = &controller});
+                   .controller = &controller});
   const Instant begin = clock.now();
   while (!course.over() && !stop.stop_requested() && clock.now() - begin < kLongestStep) {
     job.play(clock.now());
