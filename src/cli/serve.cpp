@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/command.h"
+#include "cli/run_options.h"
 #include "run/run_page.h"
 
 namespace hypermile {
@@ -17,7 +17,8 @@ Result<void> run_serve(const CommandArguments& arguments, CommandContext& contex
   std::vector<std::string> logs = arguments.positional;
   if (logs.empty()) logs.emplace_back(".");
   ASSIGN_OR_RETURN(const auto server,
-                   bind_page_server(arguments.options, arguments.options.text("listen"), logs));
+                   bind_page_server(arguments.options.text("listen"),
+                                    text_if_given(arguments.options, "token-file"), logs));
   server->start();
   const std::string url = server->address().url();
   if (arguments.options.flag("json")) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "run/environment.h"
+#include "run/environment_variables.h"
 
 namespace hypermile {
 

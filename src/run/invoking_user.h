@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "run/environment.h"
+#include "run/environment_variables.h"
 
 namespace hypermile {
 

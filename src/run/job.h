@@ -16,7 +16,7 @@
 
 #include "base/job_end.h"
 #include "base/result.h"
-#include "run/environment.h"
+#include "run/environment_variables.h"
 #include "run/invoking_user.h"
 #include "run/signal_state.h"
 

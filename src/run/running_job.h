@@ -14,7 +14,7 @@
 
 #include "base/descriptor.h"
 #include "base/result.h"
-#include "run/environment.h"
+#include "run/environment_variables.h"
 
 namespace hypermile {
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "control/controller.h"
 #include "control/direct_port.h"
 #include "control/session.h"
 #include "sim/sim_gpu.h"

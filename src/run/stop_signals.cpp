@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/stop_signals.h"
+#include "run/stop_signals.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
