@@ -34,10 +34,10 @@ Result<void> run_attach(const CommandArguments& arguments, CommandContext& conte
 
 const Command kAttachCommand = {
     "attach",
-    "do for a job that already runs what run does",
+    "do what run does for a job that already runs",
     "",
     "  hypermile attach --pid 4242                      until the job ends, or Ctrl-C\n"
-    "  hypermile attach --gpu 0 --max-slowdown 2%       whatever job is on that GPU\n"
+    "  hypermile attach --gpu 0 --max-slowdown 2%       the job on that GPU\n"
     "  hypermile attach --pid 4242 --observe            changes nothing\n",
     run_attach,
 };

@@ -45,16 +45,16 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
 
 const Command kRunCommand = {
     "run",
-    "run a job at the clocks that cost it least energy within a slowdown you choose",
+    "run a job at the clocks of least energy within a slowdown you choose",
     "",
     "  hypermile run -- python train.py                 at most 5 % slower; a summary at the end\n"
     "  hypermile run --max-slowdown 2% --log run.jsonl -- python train.py\n"
     "  hypermile run --report run.html -- python train.py     a page with plots at the end\n"
     "  hypermile run --serve -- python train.py         watch it at http://127.0.0.1:9487/\n"
-    "  hypermile run --dry-run -- python train.py       what would be done, with which rights\n"
+    "  hypermile run --dry-run -- python train.py       print what would be done\n"
     "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"
-    "  hypermile run --observe --nvtx-step step -- python train.py     iterations are NVTX ranges\n"
+    "  hypermile run --observe --nvtx-step step -- python train.py     NVTX ranges are iterations\n"
     "  hypermile run --json --quiet -- ./train > log    the last line of log is JSON\n",
     run_run,
     /*runs_command=*/true,

@@ -235,7 +235,7 @@ const Command kSweepCommand = {
     "",
     "  hypermile sweep --out resnet.csv -- python train.py      sixteen SM clocks\n"
     "  hypermile sweep --out resnet.csv --grid sm=all,mem=all --end-job -- python train.py\n"
-    "  hypermile sweep --out running.csv --pid 4242             a job that runs under hypermile\n"
+    "  hypermile sweep --out running.csv --pid 4242             a job that hypermile started\n"
     "  hypermile sweep --out sim.csv --gpu sim:h200 --workload gpt2    in virtual time\n"
     "  hypermile sweep --out copy.csv --gpu replay:sweep.csv#V100/gemm --grid sm=all\n",
     run_sweep,

@@ -36,24 +36,30 @@ bool shares_terminal(pid_t pid) {
 
 // Where the job leaves its rings, and whether there are any.
 struct JobRings {
-  RingFolder folder;               // where `sensors_only`: an empty one of our own
+  RingFolder folder;               // an empty folder of our own where `sensors_only`
   std::vector<std::string> notes;  // lines for a person
-  bool sensors_only = false;
+  bool sensors_only = false;       // the job leaves no rings
 };
 
-std::string cannot_be_timed(const RunningJob& job) {
+std::string carries_nothing(const RunningJob& job) {
   return fmt::format("process {} ({}) carries neither hypermile's library nor ticks", job.pid,
                      job.name);
 }
 
-Result<JobRings> open_rings(const RunningJob& job) {
+// `required`: fails where the job's rings cannot be read.
+Result<JobRings> open_rings(const RunningJob& job, bool required) {
   std::vector<std::string> notes;
   if (job.ring_folder) {
     Result<RingFolder> folder = RingFolder::open(*job.ring_folder);
     if (folder) return JobRings{std::move(*folder), {}};
+    if (required) return folder.error();
     notes.push_back(folder.error().line());
   }
-  notes.push_back(cannot_be_timed(job) +
+  if (required) {
+    return Error{ErrorCode::kNotReady, carries_nothing(job) + ", so its iterations cannot be timed",
+                 "start the job under 'hypermile sweep --out F.csv -- CMD'"};
+  }
+  notes.push_back(carries_nothing(job) +
                   ", so nobody can tell how fast it goes: its GPU is watched and left alone; start "
                   "it under 'hypermile run --observe', or give it ticks (docs/injection.md)");
   ASSIGN_OR_RETURN(RingFolder folder, RingFolder::make());
@@ -83,11 +89,7 @@ Result<JobOutcome> attach_job(const RunningJob& job, const RunRequest& wanted,
   std::stop_source ended;
   const std::stop_callback interrupted(world.stop, [&ended] { ended.request_stop(); });
   ASSIGN_OR_RETURN(const ProcessEnd end, ProcessEnd::watch(job.pid, ended));
-  ASSIGN_OR_RETURN(JobRings rings, open_rings(job));
-  if (rings.sensors_only && wanted.control.sweep) {
-    return Error{ErrorCode::kNotReady, cannot_be_timed(job) + ", so its iterations cannot be timed",
-                 "start the job under 'hypermile sweep --out F.csv -- CMD'"};
-  }
+  ASSIGN_OR_RETURN(JobRings rings, open_rings(job, wanted.control.sweep.has_value()));
   RunRequest request = wanted;
   if (rings.sensors_only) request.control.observe = true;
   WatchedRun run(request, world);

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned kMostGpus = 64;  // a machine has fewer
+constexpr unsigned kMostGpus = 64;  // more than any machine has
 
 // The GPU that was named, or those that a job with this environment sees.
 Result<std::vector<OpenedGpu>> open_gpus(const std::optional<std::string>& named,

@@ -14,7 +14,7 @@
 namespace hypermile {
 namespace {
 
-// The first call of a driver that sleeps (no persistence mode) takes seconds.
+// Without persistence mode the driver sleeps, and its first call takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
 constexpr const char* kDefaultWorkload = "resnet50";
 
@@ -35,7 +35,7 @@ Result<OpenedGpu> open_replayed(const ReplayedGpu& name, Clock& clock, std::uint
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
-// Under a job from the start, so that there is something to see.
+// A job runs on it from the start, so that there is something to see.
 Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::uint64_t seed) {
   ASSIGN_OR_RETURN(GpuSheet sheet, load_gpu_sheet(name.model));
   ASSIGN_OR_RETURN(const Workload workload, load_workload(kDefaultWorkload));

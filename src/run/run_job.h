@@ -24,7 +24,8 @@ struct RunResult {
   // kUsage where the run was interrupted before its start or its page cannot be set up as asked;
   // what start_job() says where the job cannot be started.
   Result<JobOutcome> outcome;
-  // How the job ended, or would have in a shell that cannot start it. absent: nothing was started.
+  // How the job ended; where it could not be started, how a shell would have ended. Absent where
+  // no start was tried.
   std::optional<JobEnd> end = {};
 };
 

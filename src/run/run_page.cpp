@@ -23,9 +23,10 @@ Result<std::string> make_temporary_log() {
   constexpr int kEnding = 6;  // characters of ".jsonl"
   const Descriptor file(::mkostemps(path.data(), kEnding, O_CLOEXEC));
   if (file) return path;
-  return Error{ErrorCode::kIo,
-               fmt::format("no log can be made in {}: {}", folder.string(), std::strerror(errno)),
-               "name one with --log"};
+  return Error{
+      ErrorCode::kIo,
+      fmt::format("no temporary log can be made in {}: {}", folder.string(), std::strerror(errno)),
+      "name one with --log"};
 }
 
 }  // namespace

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT, SIGTERM and SIGHUP as a stop token: a command ends its loop and tidies up. The signals
-// are blocked for the whole process and taken by a thread of their own, so that nothing runs in a
-// handler. SIGPIPE is ignored: writing into a closed pipe is an error like any other.
+// SIGINT, SIGTERM and SIGHUP as a stop token, so that a command can end its loop and tidy up. The
+// signals are blocked for the whole process and read by a separate thread, so no code runs in a
+// signal handler. SIGPIPE is ignored: writing into a closed pipe fails like any other write.
 #pragma once
 
 #include <stop_token>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "run/signal_state.h"
 
 namespace hypermile {
 
-// Made once, before any other thread.
+// Make one, before any other thread.
 class StopSignals {
  public:
   StopSignals();
@@ -22,8 +23,8 @@ class StopSignals {
 
   std::stop_token token() const { return stop_.get_token(); }
 
-  // Ends the watch; the signals stay held back for whoever takes them now. Returns what this
-  // process had inherited, for the programs it starts.
+  // Ends the watch; the signals stay blocked for the caller to read. Returns the state that this
+  // process inherited, for the programs that it starts.
   SignalState hand_over();
 
  private:
@@ -31,7 +32,7 @@ class StopSignals {
 
   SignalState inherited_ = SignalState::current();
   std::stop_source stop_;
-  int wake_ = -1;  // an eventfd that ends the thread
+  Descriptor wake_;  // an eventfd; writing to it ends the thread
   std::thread thread_;
 };
 
