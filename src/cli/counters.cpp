@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile counters`: reads a GPU's counters, whatever runs on it, and prints them as features
-// (docs/features.md): performance counters through CUPTI, or the activity counters of NVML. Changes
-// nothing. With --counters, run, attach and sweep start it as a separate process.
+// (docs/reference/features.md): performance counters through CUPTI, or the activity counters of
+// NVML. Changes nothing. With --counters, run, attach and sweep start it as a separate process.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -101,7 +101,7 @@ constexpr OptionSpec kTable[] = {
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
      "the policy to follow (run, attach), or the policies to judge, or 'all'; besides "
      "hypermile's own there are published ones, such as gpoeo, the method of Wang et al. "
-     "(TPDS 2022) that predicts energy per clock and searches nearby (docs/policies.md)"},
+     "(TPDS 2022) that predicts energy per clock and searches nearby (docs/design/policies.md)"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate plan run attach",
      "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown "
      "(0.5 %)"},
@@ -212,17 +212,18 @@ std::vector<OptionSpec> options_of(std::string_view command) {
 std::string options_markdown() {
   std::string out =
       "# Options\n\n"
-      "Made from the table in `src/cli/options.cpp`; a test keeps this page in step with it.\n\n"
-      "Every option can also stand in a configuration file (TOML): `--config F.toml`, or\n"
-      "`$XDG_CONFIG_HOME/hypermile/config.toml` where that exists. Keys at the top of the file "
-      "hold for\n"
-      "every command that has the option, keys in a table named for a command for that command "
+      "This page is made by `hypermile --options-markdown`, and a test keeps it in step with the "
+      "program.\n\n"
+      "Every option can also stand in a TOML configuration file: `--config F.toml`, or\n"
+      "`$XDG_CONFIG_HOME/hypermile/config.toml` if that exists. Keys at the top of the file apply "
+      "to every\n"
+      "command that has the option. Keys in a table named after a command apply to that command "
       "alone.\n"
-      "Most can stand in the environment as well, as `HYPERMILE_MAX_SLOWDOWN` for "
-      "`--max-slowdown` (flags are\n"
-      "`true` or `false`). The command line wins over the environment, and the environment over "
-      "the file. An\n"
-      "error message about a value names the place that the value came from.\n\n"
+      "Most options can also stand in the environment: `HYPERMILE_MAX_SLOWDOWN` is "
+      "`--max-slowdown`, and\n"
+      "flags are `true` or `false`. The command line wins over the environment, and the "
+      "environment over the\n"
+      "file. An error message about a value says where the value came from.\n\n"
       "```toml\nseed = 7\n\n[evaluate]\nmax-slowdown = \"2%\"\n```\n\n"
       "| option | commands | default | meaning |\n| --- | --- | --- | --- |\n";
   for (const OptionSpec& spec : kTable) {

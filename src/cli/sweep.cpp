@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile sweep --out F.csv`: measures a grid of settings and writes the table that learn,
-// predict and evaluate read (docs/sweeping.md). With a command after -- or with --pid it sweeps a
+// predict and evaluate read (docs/guide/user.md). With a command after -- or with --pid it sweeps a
 // living job under a lease; with --gpu sim:NAME or replay:FILE#… a simulated or replayed one, in
 // virtual time. Each window is in F.csv.journal as soon as it is measured, so the same command
 // continues a sweep that was interrupted.

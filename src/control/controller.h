@@ -17,7 +17,7 @@
 // By file: what comes in (control_events.cpp), what follows from it once a round
 // (control_loop.cpp), what a policy is told and asks for (control_policy.cpp), how the Step in hand
 // is run (control_step.cpp), what its Windows say (control_judge.cpp) and the bound of the whole
-// job (control_guard.cpp). docs/control.md has the states and every transition.
+// job (control_guard.cpp). docs/design/policies.md has the states and every transition.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a plan is shown: the JSON document that scripts read (docs/planner.md), tables for people,
-// and a page. `hypermile plan` calls it (src/cli/plan.cpp).
+// How a plan is shown: the JSON document that scripts read (docs/design/planner.md), tables for
+// people, and a page. `hypermile plan` calls it (src/cli/plan.cpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

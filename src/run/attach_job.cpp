@@ -61,7 +61,7 @@ Result<JobRings> open_rings(const RunningJob& job, bool required) {
   }
   notes.push_back(carries_nothing(job) +
                   ", so nobody can tell how fast it goes: its GPU is watched and left alone; start "
-                  "it under 'hypermile run --observe', or give it ticks (docs/injection.md)");
+                  "it under 'hypermile run --observe', or give it ticks (docs/reference/c-api.md)");
   ASSIGN_OR_RETURN(RingFolder folder, RingFolder::make());
   return JobRings{std::move(folder), std::move(notes), true};
 }
