@@ -145,7 +145,7 @@ class ControllerTest : public SessionTest {
   void begin() {
     controller_ = std::make_unique<Controller>(
         ControllerParts{.port = port_, .counters = counters_}, options_);
-    follower_ = controller_.get();
+    session_controller_ = controller_.get();
     start();
     job_ = std::make_unique<RingJob>(at(0));
   }

@@ -28,7 +28,7 @@ class RingTest : public ::testing::Test {
     const auto found = folder_->discover();
     ASSERT_EQ(found.size(), 1U);
     reader_ = found.front();
-    file_ = FileDescriptor(
+    file_ = Descriptor(
         ::open((folder_->path() + "/" + reader_->file_name()).c_str(), O_RDWR | O_CLOEXEC));
   }
   void TearDown() override { ::unsetenv(kRingDirVariable); }
@@ -57,7 +57,7 @@ class RingTest : public ::testing::Test {
   std::unique_ptr<RingFolder> folder_;
   std::unique_ptr<RingWriter> writer_ = std::make_unique<RingWriter>();
   RingReader* reader_ = nullptr;
-  FileDescriptor file_;
+  Descriptor file_;
 };
 
 }  // namespace hypermile

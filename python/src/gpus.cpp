@@ -7,9 +7,9 @@
 
 #include <pybind11/stl.h>
 
-#include <cstdlib>
 #include <stdexcept>
 
+#include "base/environment_variable.h"
 #include "gpu/gpu_name.h"
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
@@ -21,19 +21,15 @@ namespace {
 
 constexpr Seconds kListDeadline = Seconds(20);
 
-std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
-}
-
 Result<GpuIdentity> find_gpu(const std::optional<std::string>& name) {
   ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   if (name) {
     ASSIGN_OR_RETURN(const GpuName parsed, parse_gpu_name(*name));
     return resolve_gpu(parsed, machine.gpus);
   }
-  const VisibleDevices visible = visible_devices(variable("CUDA_VISIBLE_DEVICES"),
-                                                 variable("CUDA_DEVICE_ORDER"), machine.gpus);
+  const VisibleDevices visible =
+      visible_devices(environment_variable("CUDA_VISIBLE_DEVICES"),
+                      environment_variable("CUDA_DEVICE_ORDER"), machine.gpus);
   if (!visible.gpus.empty()) return visible.gpus.front();
   return Error{ErrorCode::kNotFound, "CUDA_VISIBLE_DEVICES shows no GPU", "name one with gpu="};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix.
-// Changes nothing, but that it removes what killed runs have left in shared memory. Fails (exit 1)
+// `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix. It
+// changes nothing, except that it removes what killed runs have left in shared memory. Exits with 1
 // where there is no GPU to work with.
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
   }
 }
 
-// The GPUs asked for and what is said about the machine on the way.
+// The GPUs to look at, and what was found about the machine while opening them.
 struct Patients {
   std::vector<OpenedGpu> gpus;
   std::vector<DoctorFinding> findings;
@@ -66,7 +66,7 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
   return patients;
 }
 
-// Shared memory that runs left which could not end as they should.
+// Removes folders in shared memory that killed runs have left.
 void report_stale_rings(std::vector<DoctorFinding>& findings) {
   const std::size_t removed = remove_stale_rings();
   if (removed == 0) return;
@@ -112,7 +112,7 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
 
 const Command kDoctorCommand = {
     "doctor",
-    "what this machine has: driver, GPUs, knobs, sensors, permissions; with verdicts and fixes",
+    "say what this machine has: driver, GPUs, knobs, sensors, rights; with verdicts and fixes",
     "",
     "  hypermile doctor\n"
     "  hypermile doctor --gpu 0 --watch 3s\n"

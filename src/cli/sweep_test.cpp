@@ -106,7 +106,7 @@ TEST(SweepBar, TellsHowFarAndHowLong) {
   SweepProgress progress{
       .done = 5, .planned = 10, .refused = 1, .left = Seconds(300), .doing = "x"};
 
-  EXPECT_EQ(bar_text(progress), "[##########----------] 5/10 Windows, 1 left out, 5 min left, x");
+  EXPECT_EQ(bar_text(progress), "[##########----------] 5/10 windows, 1 left out, 5 min left, x");
 }
 
 }  // namespace

@@ -28,19 +28,19 @@ double seconds_between(const timespec& from, const timespec& to) {
 
 // Opens an existing folder and locks it against removal by stale_rings.h for as long as the
 // descriptor is open.
-FileDescriptor hold(const std::string& path) {
-  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+Descriptor hold(const std::string& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return folder;
   // On a file system without locks, stale_rings.h removes nothing either.
   const bool taken = ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
   const bool there = ::fstat(folder.get(), &status) == 0 && status.st_nlink > 0;
-  return taken || !there ? FileDescriptor() : std::move(folder);
+  return taken || !there ? Descriptor() : std::move(folder);
 }
 
 }  // namespace
 
-RingFolder::RingFolder(std::string path, FileDescriptor folder, uid_t owner, bool ours)
+RingFolder::RingFolder(std::string path, Descriptor folder, uid_t owner, bool ours)
     : path_(std::move(path)), folder_(std::move(folder)), owner_(owner), ours_(ours) {}
 
 RingFolder::RingFolder(RingFolder&& other) noexcept
@@ -77,7 +77,7 @@ Result<RingFolder> RingFolder::make() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
       if (!::mkdtemp(path.data())) break;  // with mode 0700
-      if (FileDescriptor folder = hold(path)) {
+      if (Descriptor folder = hold(path)) {
         return RingFolder(std::move(path), std::move(folder), ::geteuid(), true);
       }
     }
@@ -100,7 +100,7 @@ Result<RingFolder> RingFolder::make_for(uid_t owner, gid_t group) {
 }
 
 Result<RingFolder> RingFolder::open(const std::string& path) {
-  FileDescriptor folder = hold(path);
+  Descriptor folder = hold(path);
   struct stat status {};
   if (!folder || ::fstat(folder.get(), &status) != 0)
     return Error{ErrorCode::kNotFound,

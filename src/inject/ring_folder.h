@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "inject/file_descriptor.h"
 #include "inject/ring_reader.h"
 
 namespace hypermile {
@@ -59,11 +59,11 @@ class RingFolder {
   static constexpr std::size_t kMostRings = 256;
 
  private:
-  RingFolder(std::string path, FileDescriptor folder, uid_t owner, bool ours);
+  RingFolder(std::string path, Descriptor folder, uid_t owner, bool ours);
   bool known(const std::string& name) const;
 
   std::string path_;
-  FileDescriptor folder_;
+  Descriptor folder_;
   uid_t owner_ = 0;
   bool ours_ = false;
   timespec seen_change_{};

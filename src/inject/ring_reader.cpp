@@ -66,14 +66,14 @@ void RingBatch::clear() {
   damaged = 0;
 }
 
-RingReader::RingReader(FileDescriptor file, std::string file_name)
+RingReader::RingReader(Descriptor file, std::string file_name)
     : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {
   control_.previous = kNoName;
 }
 
 Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner, bool late) {
   // Non-blocking, so that opening a FIFO of that name does not wait before it is refused.
-  FileDescriptor file(
+  Descriptor file(
       ::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file)
     return Error{ErrorCode::kIo, fmt::format("cannot open {}: {}", name, std::strerror(errno))};

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "inject/file_descriptor.h"
 #include "inject/launch.h"
 #include "inject/ring.h"
 
@@ -120,7 +120,7 @@ class RingReader {
   std::uint64_t damaged() const { return damaged_; }
 
  private:
-  RingReader(FileDescriptor file, std::string file_name);
+  RingReader(Descriptor file, std::string file_name);
 
   Result<std::uint64_t> read_head() const;
   bool take_block(Instant now, std::uint64_t head, RingBatch& batch, Result<void>& outcome);
@@ -130,7 +130,7 @@ class RingReader {
   void set_spacing(Seconds spacing);
   Result<void> write_control();
 
-  FileDescriptor file_;
+  Descriptor file_;
   std::string file_name_;
   std::uint64_t next_ = 0;                // number of the next record to read
   std::optional<Instant> waiting_since_;  // since when that record's writer has not finished

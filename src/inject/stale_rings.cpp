@@ -49,7 +49,7 @@ bool is_stale(int folder) {
 }
 
 bool remove_if_stale(int parent, const std::string& name) {
-  const FileDescriptor folder(
+  const Descriptor folder(
       ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder || !is_stale(folder.get())) return false;
   for_each_name(folder.get(), [&](const std::string& file) {
@@ -62,7 +62,7 @@ bool remove_if_stale(int parent, const std::string& name) {
 }  // namespace
 
 std::size_t remove_stale_rings(const std::string& parent) {
-  const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return 0;
   std::size_t removed = 0;
   for_each_name(folder.get(), [&](const std::string& name) {

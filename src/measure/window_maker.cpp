@@ -16,12 +16,6 @@ constexpr Seconds kWantEvery = Seconds(3);
 WindowMaker::WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done)
     : gpu_(gpu), lengths_(lengths), done_(std::move(done)) {}
 
-void WindowMaker::set_setting(const Setting& setting) {
-  if (setting == setting_) return;
-  close();
-  setting_ = setting;
-}
-
 void WindowMaker::add(const Boundary& boundary, bool fresh) {
   if (boundary.pattern.level == 1) add_outer(boundary);
   if (boundary.pattern.level != 0) return;
@@ -67,7 +61,6 @@ void WindowMaker::cut() {
 
 void WindowMaker::begin(const Boundary& boundary) {
   WindowTerms terms;
-  terms.setting = setting_;
   terms.pattern = pattern_ = boundary.pattern;
   terms.first_iteration = iteration_;
   terms.job_processes = job_processes_;

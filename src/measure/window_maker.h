@@ -31,9 +31,6 @@ class WindowMaker {
   // `gpu` is null where no GPU could be opened; only time is measured then. It must outlive this.
   WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done);
 
-  // The setting that is in force from now on; ends the current Window. Initially the driver's
-  // default.
-  void set_setting(const Setting& setting);
   // Processes that belong to the job: any other process on the GPU spoils the Window. While the
   // list is empty, every process is accepted.
   void set_job_processes(std::vector<std::int64_t> pids) { job_processes_ = std::move(pids); }
@@ -56,7 +53,6 @@ class WindowMaker {
   GpuWatch* gpu_;
   WindowLengths lengths_;
   Done done_;
-  Setting setting_;
   std::vector<std::int64_t> job_processes_;
   double iteration_ = 0;  // iterations of the process so far, over all phases
   std::optional<WindowBuilder> builder_;

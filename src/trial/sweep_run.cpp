@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "control/controller.h"
 #include "control/direct_port.h"
 #include "control/session.h"
 #include "sim/sim_gpu.h"
@@ -47,7 +48,7 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, const S
                    .visible_devices = {},
                    .log = nullptr,
                    .warn = {},
-                   .follower = &controller});
+                   .controller = &controller});
   const Instant begin = clock.now();
   while (!course.over() && !stop.stop_requested() && clock.now() - begin < kLongestStep) {
     job.play(clock.now());

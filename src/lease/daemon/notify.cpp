@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 
 #include "base/descriptor.h"
+#include "base/environment_variable.h"
 #include "base/parse.h"
 
 namespace hypermile {
-namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-}  // namespace
-
-ServiceManager::ServiceManager() : socket_(variable("NOTIFY_SOCKET")) {
-  const Result<long long> period = parse_integer(variable("WATCHDOG_USEC"));
-  const std::string whose = variable("WATCHDOG_PID");
+ServiceManager::ServiceManager() : socket_(environment_variable("NOTIFY_SOCKET").value_or("")) {
+  const Result<long long> period =
+      parse_integer(environment_variable("WATCHDOG_USEC").value_or(""));
+  const std::string_view whose = environment_variable("WATCHDOG_PID").value_or("");
   if (period && *period > 0 && (whose.empty() || whose == std::to_string(::getpid()))) {
     watchdog_ = microseconds(static_cast<double>(*period));
   }

@@ -68,6 +68,14 @@ struct PhaseProgress {
     bool optimizer = false;  // judged by kernel names; then inner iterations are micro-batches
   };
   std::vector<Level> levels;
+
+  // Iterations of level 0 in one optimizer step; 1 where no level is an optimizer step.
+  double micro_batches() const {
+    for (const Level& level : levels) {
+      if (level.optimizer) return level.outer.inner;
+    }
+    return 1;
+  }
 };
 
 class ProcessProgress final : private DetectorSink {

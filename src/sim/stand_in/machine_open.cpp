@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 
+#include "base/environment_variable.h"
 #include "base/parse.h"
 #include "sim/advance.h"
 #include "sim/gpu_sheet.h"
@@ -106,11 +106,6 @@ Error bad_variable(const char* name, const std::string& why, const std::string& 
   return Error{ErrorCode::kUsage, fmt::format("{}: {}", name, why), remedy};
 }
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 std::string default_state_file() {
   const char* folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   return std::string(folder) + "/hypermile-sim";
@@ -120,9 +115,10 @@ std::string default_state_file() {
 
 Result<MachineOptions> machine_options_from_environment() {
   MachineOptions options;
-  const char* path = variable("HYPERMILE_SIM_STATE");
-  options.state_file = path != nullptr ? path : default_state_file();
-  if (const char* gpus = variable("HYPERMILE_SIM_GPUS")) {
+  const std::string_view path = environment_variable("HYPERMILE_SIM_STATE").value_or("");
+  options.state_file = path.empty() ? default_state_file() : std::string(path);
+  const std::string_view gpus = environment_variable("HYPERMILE_SIM_GPUS").value_or("");
+  if (!gpus.empty()) {
     std::string_view rest = gpus;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(','), rest.size());
@@ -135,7 +131,8 @@ Result<MachineOptions> machine_options_from_environment() {
                           "write for example HYPERMILE_SIM_GPUS=rtx3080ti,h200");
     }
   }
-  if (const char* speed = variable("HYPERMILE_SIM_SPEED")) {
+  const std::string_view speed = environment_variable("HYPERMILE_SIM_SPEED").value_or("");
+  if (!speed.empty()) {
     const auto value = parse_number(speed);
     if (!value || *value < kSlowest || *value > kFastest) {
       return bad_variable(

@@ -164,7 +164,7 @@ Step SweepCourse::next(const PolicyContext& context) {
     step.reason = fmt::format("{} ({} of {})", to_string(setting), *number + 1, order_.size());
     purpose_ = Purpose::kMeasure;
     if (settled_ != setting && options_.settle > Seconds(0)) {
-      purpose_ = Purpose::kSettle;
+      purpose_ = Purpose::kSettling;
       step.iterations = iterations_of(std::max(options_.settle, kShortest));
     }
     return step;
@@ -183,7 +183,7 @@ void SweepCourse::observe(const Window& window) {
     case Purpose::kWarmUp:
       warmed_ += std::max(window.duration, kShortest);
       return;
-    case Purpose::kSettle:
+    case Purpose::kSettling:
       settled_ = window.setting;
       return;
     case Purpose::kNothing:

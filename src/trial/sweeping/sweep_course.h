@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "control/controller.h"
+#include "control/controller_options.h"
 #include "trial/sweeping/sweep_grid.h"
 #include "trial/sweeping/sweep_journal.h"
 
@@ -69,7 +69,7 @@ class SweepCourse {
 
  private:
   friend class SweepPolicy;
-  enum class Purpose { kWarmUp, kSettle, kReference, kMeasure, kNothing };
+  enum class Purpose { kWarmUp, kSettling, kReference, kMeasure, kNothing };
 
   Result<void> start(const PhaseFacts& facts, const PolicyContext& context);
   std::optional<std::size_t> next_step() const;

@@ -29,7 +29,7 @@ class SweepCourseTest : public ControllerTest {
         options(), *journal_, [this](const std::string& line) { said_.push_back(line); });
     options_ = course_->controller_options();
     controller_ = std::make_unique<Controller>(ControllerParts{port_, course_->maker()}, options_);
-    follower_ = controller_.get();
+    session_controller_ = controller_.get();
     session_.reset();
     start();
     job_.reset();

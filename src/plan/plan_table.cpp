@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of `hypermile plan`.
+// The tables of a plan, for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "cli/plan.h"
+#include "plan/plan_document.h"
 
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kLongest = 15;  // layers shown unless all are wanted
+constexpr std::size_t kLongest = 15;  // layers that are shown unless all are wanted
 constexpr std::size_t kNameWidth = 30;
 
 std::string short_name(const std::string& name) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTML page of `hypermile plan`: one file, no script, nothing loaded from elsewhere.
+// The HTML page of a plan: one file, no script, nothing loaded from elsewhere.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "cli/plan.h"
+#include "plan/plan_document.h"
 
 namespace hypermile {
 namespace {
@@ -112,7 +112,7 @@ std::string colour(const PlanReport& report, const Choice& choice) {
 
 std::string timeline(const PlanDocument& document) {
   const PlanReport& report = document.report;
-  std::string out = open_svg("One iteration, layer by layer, coloured by Setting");
+  std::string out = open_svg("One iteration, layer by layer, coloured by setting");
   const double rows = static_cast<double>(report.strategies.size());
   double longest = 0;
   for (const StrategyReport& s : report.strategies) {
@@ -157,14 +157,14 @@ std::string front(const PlanDocument& document) {
   const double bottom = kHeight - kMargin;
   const Axis x{100 * fastest * 1.1, 100 * slowest * 1.1, kMargin, kWidth - 120};
   const Axis y{100 * least * 1.1, 100 * most * 1.1, bottom, 30};
-  std::string out = open_svg("Time against energy, as carried out");
+  std::string out = open_svg("Time against energy, with the cost of switching");
   out += frame("slower, %", "saved, %");
   out += label(x.at(0), bottom + 16, "0", "middle") + label(kMargin - 6, y.at(0), "0", "end");
   out += label(kWidth - 120, bottom + 16, fmt::format("{:.1f}", x.high), "middle");
   out += label(kMargin - 6, 34, fmt::format("{:.1f}", y.high), "end");
   for (const StrategyReport& strategy : report.strategies) {
     const StrategyResult& r = strategy.result;
-    // On the front where no other is at least as fast and saves more.
+    // A strategy is on the front if no other is at least as fast and saves more.
     const bool best = std::ranges::none_of(report.strategies, [&](const StrategyReport& other) {
       return other.result.slowdown <= r.slowdown && other.result.saved > r.saved + 1e-9;
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables a program is started with. An ordinary map in which every change stays our own
-// until a job is started with it: hypermile's environment is never edited.
+// The environment variables that a program is started with. Changes are made to this copy and reach
+// a job when it is started with it; hypermile's own environment is never edited.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ namespace hypermile {
 class Environment {
  public:
   Environment() = default;
-  // `variables` as main() and environ have them: NAME=VALUE, ended by nullptr. What holds no '=' is
-  // passed over; of a name that occurs twice the first counts, as for getenv.
+  // `variables` as in environ: NAME=VALUE each, ended by nullptr. Entries without '=' are skipped;
+  // of a name that occurs twice the first counts, as with getenv.
   static Environment from(const char* const* variables);
 
   std::optional<std::string> get(std::string_view name) const;
@@ -24,7 +24,7 @@ class Environment {
   void set(std::string_view name, std::string value);
   void unset(std::string_view name);
 
-  // NAME=VALUE each.
+  // All variables, as NAME=VALUE each.
   std::vector<std::string> strings() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/environment.h"
+#include "run/environment_variables.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/stop_signals.h"
+#include "run/stop_signals.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -25,7 +25,7 @@ void wait_for_signal(int signals, int wake, const std::stop_source& stop) {
   }
   if ((watched[0].revents & POLLIN) != 0) {
     stop.request_stop();
-    // A second one ends the process as usual: whoever asks twice does not want to wait.
+    // A second signal ends the process as usual: who sends two does not want to wait.
     const sigset_t set = stopping_signals();
     signalfd_siginfo taken{};
     if (::read(signals, &taken, sizeof(taken)) > 0) ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
@@ -41,13 +41,12 @@ StopSignals::StopSignals() {
   const sigset_t set = stopping_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   const int signals = ::signalfd(-1, &set, SFD_CLOEXEC);
-  wake_ = ::eventfd(0, EFD_CLOEXEC);
-  thread_ = std::thread(wait_for_signal, signals, wake_, stop_);
+  wake_.reset(::eventfd(0, EFD_CLOEXEC));
+  thread_ = std::thread(wait_for_signal, signals, wake_.get(), stop_);
 }
 
 StopSignals::~StopSignals() {
   end_thread();
-  ::close(wake_);
 }
 
 SignalState StopSignals::hand_over() {
@@ -58,7 +57,7 @@ SignalState StopSignals::hand_over() {
 void StopSignals::end_thread() {
   if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
-  if (::write(wake_, &one, sizeof(one)) == sizeof(one)) {
+  if (::write(wake_.get(), &one, sizeof(one)) == sizeof(one)) {
     thread_.join();
   } else {
     thread_.detach();

@@ -3,7 +3,7 @@
 // The JSON document of `hypermile plan`.
 #include <nlohmann/json.hpp>
 
-#include "cli/plan.h"
+#include "plan/plan_document.h"
 
 namespace hypermile {
 namespace {
@@ -31,7 +31,7 @@ json layer_json(const PlanReport& report, std::size_t i, double whole) {
           {"idle_memory_s", idle.memory_s}};
 }
 
-// The Setting of a strategy that wants the same for every stage; null for others.
+// The setting of a strategy that wants one setting for every stage; null for other strategies.
 json only_setting(const PlanReport& report, const Assignment& wanted) {
   const auto& choices = report.table.choices;
   for (const auto choice : wanted) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a plan is shown: the JSON document of the contract, tables for people. plan.cpp is the
-// command.
+// How a plan is shown: the JSON document that scripts read (docs/design/planner.md), tables for
+// people, and a page. `hypermile plan` calls it (src/cli/plan.cpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,20 +18,21 @@ struct CalibrationUsed {
   CalibrationScore score;
 };
 
-// A report with what it is about.
+// A report, with the network, GPU and options that it was made for.
 struct PlanDocument {
   Network network;
   GpuSheet sheet;
   PlanOptions options;
-  std::string phase;  // as it was asked for
+  std::string phase;  // "forward", "backward" or "train", as typed
   PlanReport report;
   std::optional<CalibrationUsed> calibration = {};
 };
 
 nlohmann::json to_json(const PlanDocument& document);
-// `every_layer`: all of them instead of the longest.
+// `every_layer`: shows all layers, not only the longest.
 std::string to_table(const PlanDocument& document, bool every_layer);
-// A page on its own: roofline, timeline of the layers coloured by Setting, time against energy.
+// One HTML file without scripts: roofline, timeline of the layers coloured by setting, time against
+// energy.
 std::string plan_page(const PlanDocument& document);
 
 }  // namespace hypermile
