@@ -12,8 +12,8 @@
 
 #include "base/result.h"
 #include "control/setting_port.h"
-#include "measure/performance_counters.h"
 #include "measure/gpu_watch.h"
+#include "measure/performance_counters.h"
 #include "policy/policy.h"
 #include "progress/follow/process_progress.h"
 

@@ -66,8 +66,8 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, const S
 }
 
 // Step after step, each with a course of its own; `run` plays one with the seed it is given.
-Result<void> run_steps(const SweepOptions& terms, SweepJournal& journal, const SweepHearers& hearers,
-                       const std::stop_token& stop,
+Result<void> run_steps(const SweepOptions& terms, SweepJournal& journal,
+                       const SweepHearers& hearers, const std::stop_token& stop,
                        const std::function<Result<void>(SweepCourse&, std::uint64_t)>& run) {
   while (!stop.stop_requested()) {
     SweepCourse course(terms, journal, hearers.say);

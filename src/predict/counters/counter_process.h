@@ -3,7 +3,8 @@
 // Reads performance counters in a child process (`hypermile counters`), which loads CUPTI and the
 // CUDA driver: if these crash or hang, features are missing and measurements go on. The child
 // writes lines of JSON with the means so far, and the last complete line counts. Called by the
-// measuring thread of `run` and `sweep`; failures are reported in PerformanceCounterReading::problem.
+// measuring thread of `run` and `sweep`; failures are reported in
+// PerformanceCounterReading::problem.
 #pragma once
 
 #include <sys/types.h>
