@@ -17,7 +17,7 @@
 namespace hypermile {
 namespace {
 
-constexpr long long kMostGpus = 64;
+constexpr long long kMostJointGpus = 64;
 
 struct JointRun {
   const JointJob& job;
@@ -114,9 +114,9 @@ Result<void> simulate_joint(std::span<const SimulatedJob> jobs,
   const long long gpus = values.integer("gpus");
   const long long repeat = values.given("repeat") ? values.integer("repeat") : 1;
   const double imbalance = values.number("imbalance");
-  if (gpus < 1 || gpus > kMostGpus || imbalance >= 1) {
+  if (gpus < 1 || gpus > kMostJointGpus || imbalance >= 1) {
     return Error{ErrorCode::kUsage, "this job cannot be simulated",
-                 fmt::format("give --gpus 1 to {} and an --imbalance below 100%", kMostGpus)};
+                 fmt::format("give --gpus 1 to {} and an --imbalance below 100%", kMostJointGpus)};
   }
   ASSIGN_OR_RETURN(const OpenCache open, open_cache(values, context));
   nlohmann::json runs = nlohmann::json::array();
