@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "trial/simulated_run.h"
+#include "trial/simulated_job.h"
 
 namespace hypermile {
 

@@ -5,74 +5,65 @@
 #include <cmath>
 #include <vector>
 
-#include "progress/launch_detector.h"
-#include "sim/launches.h"
-#include "sim/sim_gpu.h"
-#include "trial/tick_reader.h"
+#include "trial/simulated_training.h"
+#include "trial/virtual_rig.h"
 
 namespace hypermile {
 namespace {
 
-// Stretches between two boundaries of training without a break.
+// Training without a break, from one boundary to another.
 struct Stretch {
   Instant from;
   Instant to;
   double iterations = 0;
 };
 
-class Watcher final : public JobObserver, public LaunchSink, public DetectorSink {
+// Counts the iterations of training that a Session reports.
+class Watcher final : public JobFollower {
  public:
-  Watcher(SimGpu& gpu, const Load& load, std::uint64_t seed)
-      : gpu_(gpu), emitter_(load, seed), detector_(*this) {
-    gpu.observe(this);
-  }
-
-  void finished(const FinishedUnit& unit) override { emitter_.emit(unit, *this); }
-  void launch(double time_s, double, std::uint32_t kernel) override {
-    ++launches;
-    Launch one;
-    one.time = gpu_.instant(time_s);
-    one.kernel = kernel;
-    detector_.add(one);
-    detector_.analyse_if_due();
-  }
-  void locked(const Pattern& pattern, const Lock& lock) override {
-    if (!first_lock) {
-      first_lock = lock.time;
-      training_ = pattern.phase;
-    }
-    open_ = false;
-  }
-  void boundary(const Boundary& boundary) override {
+  void start(FollowerDesk& desk) override { desk.attend({.closely = true}); }
+  void boundary(const ProcessProgress&, const Boundary& boundary, bool fresh,
+                std::span<GpuWatch* const>) override {
     if (boundary.pattern != PatternId{training_, 0}) return;
-    if (!open_) {
+    if (fresh || stretches.empty()) {
       stretches.push_back({boundary.time, boundary.time, 0});
-      open_ = true;
       return;
     }
     stretches.back().to = boundary.time;
     stretches.back().iterations += boundary.iterations;
   }
-  void levels_changed(const Pattern&, Instant) override {}
-  void broken(const Pattern&, Instant, Instant) override { open_ = false; }
-  void idle(Instant) override {}
+  void progress_changed(const ProcessProgress& process, const ProgressChange& change) override {
+    launches = process.launches();
+    if (change.state != ProgressState::kLocked || first_lock) return;
+    first_lock = change.time;
+    training_ = change.pattern->phase;
+  }
+  void gpu_opened(GpuWatch&) override {}
+  void reading(GpuWatch&, const SamplerReading&) override {}
+  void seen_on(GpuWatch&, std::span<const GpuProcess>, std::span<const std::int64_t>) override {}
+  Instant step(Instant now) override { return now + Seconds(1); }
+  void finish(Instant) override {}
 
-  std::uint64_t launches = 0;
+  std::uint64_t launches = 0;  // as of the last change; the end of the process is one
   std::optional<Instant> first_lock;
   std::vector<Stretch> stretches;
 
  private:
-  SimGpu& gpu_;
-  LaunchEmitter emitter_;
-  LaunchDetector detector_;
   std::uint32_t training_ = 0;
-  bool open_ = false;
 };
 
-// How far the job had come, in whole and part iterations; at least two have begun.
+// The true starts of iterations, which the card keeps for a while.
+void take_starts(SimGpu& card, std::vector<Instant>& starts) {
+  const TickState& ticks = card.state().ticks;
+  for (std::uint64_t i = starts.size(); i < ticks.count; ++i) {
+    starts.push_back(card.instant(ticks.start_s[i % kTickRing]));
+  }
+}
+
+// How far the job had come at `time`, in whole and part iterations; at least two have begun.
 double progress_at(const std::vector<Instant>& starts, Instant time) {
   const auto after = std::ranges::upper_bound(starts, time);
-  // Outside, iterations go on as long as the nearest known.
+  // Before the first and after the last start, iterations take as long as the nearest known one.
   const auto next = std::clamp(after, starts.begin() + 1, starts.end() - 1);
   const Instant before = *(next - 1);
   return static_cast<double>(next - starts.begin() - 1) + (time - before) / (*next - before);
@@ -86,33 +77,40 @@ bool Detected::wrong() const {
   return std::abs(counted - truth) > 0.02 * truth + 2 * std::max(1.0, stretches);
 }
 
-Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, double seconds,
-                           std::uint64_t seed) {
+Result<Detected> detect_iterations(const GpuSheet& sheet, const Workload& workload, double seconds,
+                                   std::uint64_t seed) {
+  SimulatedJob job;
+  job.sheet = sheet;
+  job.workload = workload;
+  job.seed = seed;
+  job.progress = ProgressKind::kLaunches;
   VirtualClock clock;
-  SimGpuOptions options;
-  options.seed = seed;
-  SimGpu gpu(sheet, clock, options);
-  Watcher watcher(gpu, workload.load, seed);
-  TickReader ticks(gpu);
+  ASSIGN_OR_RETURN(const auto training, SimulatedTraining::start(clock, job));
+  SimGpu& card = training->card();
+  Watcher watcher;
+  VirtualRig rig(clock, *training, {.follower = &watcher});
   std::vector<Instant> starts;
-  gpu.start(workload);
   const auto watch = [&](Instant until) {
     while (clock.now() < until) {
-      clock.advance(milliseconds(20));
-      for (const Tick& tick : ticks.take()) starts.push_back(tick.time);
+      rig.step();
+      take_starts(card, starts);
     }
   };
   watch(clock.now() + Seconds(seconds));
-  const Mhz half(sheet.physics.clocks.sm_max.value() / 2);
-  gpu.apply({.sm_clock = half, .memory_clock = {}, .power_limit = {}});
+  const GpuUuid& uuid = card.identity().uuid;
+  rig.port().claim({uuid});
+  rig.port().ask(uuid, {.sm_clock = Mhz(sheet.physics.clocks.sm_max.value() / 2)});
+  for (const PortAnswer& answer : rig.port().take_answers()) RETURN_IF_ERROR(answer.told);
   watch(clock.now() + Seconds(seconds));
+  const double iterations = std::max(1.0, card.iterations());
+  const Seconds lasted = clock.now().since_origin();
+  rig.finish();
 
   Detected result;
   result.workload = workload.key;
   result.aperiodic = workload.load.aperiodic;
   result.micro_batches = workload.load.micro_batches;
-  const double iterations = std::max(1.0, gpu.iterations());
-  result.iteration_s = clock.now().since_origin().value() / iterations;
+  result.iteration_s = lasted.value() / iterations;
   result.launches = static_cast<double>(watcher.launches) / iterations;
   result.locked = watcher.first_lock.has_value();
   if (!result.locked || starts.size() < 2) return result;
@@ -123,13 +121,14 @@ Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, doub
     result.counted += stretch.iterations;
     result.truth += progress_at(starts, stretch.to) - progress_at(starts, stretch.from);
   }
-  // Micro-batches are what repeats first where there are some; that is no error.
+  // Micro-batches repeat first, where there are some. To count them is no error.
   const double ratio = result.truth > 0 ? result.counted / result.truth : 0;
   if (ratio > (1 + result.micro_batches) / 2.0) {
     result.units_per_iteration = result.micro_batches;
     result.counted /= result.micro_batches;
   }
-  // Nor are whole epochs, where an evaluation comes so soon that nothing shorter lasts.
+  // Nor is it one to count whole epochs, where an evaluation comes so soon that nothing shorter
+  // lasts.
   for (const PhaseWork& phase : workload.load.phases) {
     const auto every = static_cast<double>(phase.every);
     if (phase.every < 2 || ratio > 1.5 / every) continue;
