@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run has shown, as objects and as pandas frames, from its event log alone (docs/event-log.md)."""
+"""What a run has shown, as objects and as pandas frames, from its event log alone (docs/reference/event-log.md)."""
 
 from __future__ import annotations
 

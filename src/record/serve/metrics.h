@@ -2,7 +2,7 @@
 //
 // What Prometheus is told: a registry made anew at every poll from the digests of the newest run of
 // each log and from the daemon's own words, so that what is gone is gone. To scrape is to read it:
-// no device is asked, nothing is reset. docs/metrics.md is made from it.
+// no device is asked, nothing is reset. docs/reference/metrics.md is made from it.
 #pragma once
 
 #include <memory>
