@@ -37,7 +37,7 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   return job;
 }
 
-// A line that changes while the job runs.
+// A line that shows each window while the jobs run; only on a terminal.
 WindowListener live_line(CommandContext& context) {
   if (!context.terminal) return {};
   return [&context](const LiveWindow& live) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `demo`, `evaluate` and `simulate` as people and scripts see them: whole runs, played in virtual
-// time.
+// Whole runs of `demo`, `evaluate` and `simulate` in virtual time, as people and scripts see them.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -80,7 +80,7 @@ std::string run_line(const JointRun& run) {
                      100 * whole.slowdown, 100 * late.saved, 100 * late.slowdown, kept);
 }
 
-// The cache that --cache names, with the files it lives on.
+// The cache that --cache names, and the file system that it lives on.
 struct OpenCache {
   std::unique_ptr<Files> files;
   std::unique_ptr<JobCache> cache;

@@ -10,8 +10,8 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kShortest = Seconds(1);  // less is no Window
-constexpr int kAttempts = 3;               // for a Window, each with the Controller's own retakes
+constexpr Seconds kShortest = Seconds(1);  // of a window
+constexpr int kAttempts = 3;               // at a window, each with the Controller's own retakes
 
 std::string terms_text(const SweepTerms& terms) {
   return fmt::format("gpu {} grid {} warm-up {:g}s settle {:g}s window {} seed {}",
@@ -29,7 +29,8 @@ std::optional<std::size_t> find(const std::vector<Setting>& settings, const Sett
 
 }  // namespace
 
-// What the Controller talks to. Phases other than the one swept stay at the default.
+// The course as the Controller's policy. Phases other than the one that is swept stay at the
+// default.
 class SweepPolicy final : public Policy {
  public:
   SweepPolicy(SweepCourse& course, PolicyContext context, bool swept)
@@ -75,7 +76,8 @@ ControllerOptions SweepCourse::controller_options() const {
   options.knobs = terms_.grid.knobs();
   options.slack = false;
   options.seed = terms_.seed;
-  // A sweep that goes on measures what it was begun with, wherever the default's clock is today.
+  // A sweep that goes on keeps the settings that it began with, whatever the default's clock is
+  // now.
   if (journal_.header()) {
     options.settings = {Setting()};
     const auto& settings = journal_.header()->settings;
@@ -88,7 +90,7 @@ std::function<Result<std::unique_ptr<Policy>>(const PhaseFacts&, PolicyContext)>
 SweepCourse::maker() {
   return [this](const PhaseFacts& facts, PolicyContext context) -> Result<std::unique_ptr<Policy>> {
     const std::pair of(facts.process, facts.phase);
-    // A job that was started anew under the same sweep has other processes.
+    // A job that was started again under the same sweep has other processes.
     if (phase_ && phase_->first != facts.process && phase_->first->over()) phase_.reset();
     if (!phase_) {
       if (const Result<void> started = start(facts, context); !started) {
@@ -203,7 +205,7 @@ void SweepCourse::observe(const Window& window) {
   SweepEntry entry = entry_of(kept);
   const auto step = next_step();
   if (!step) return;
-  // Its place is where the sweep goes on; the step itself is still to be measured.
+  // A reference is entered where the sweep goes on; the step there is still to be measured.
   if (purpose_ == Purpose::kReference) {
     referenced_ = true;
     if (plan_[*step].empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The course of one sweep: which Window comes next, what became of it, how long the rest will take.
-// It is asked as a policy by the Controller, which does everything else (leases, settling, phases,
-// spoiled Windows, giving back), and lives beside it, because a Controller may ask for a policy
-// several times.
+// The course of one sweep: which window comes next, what became of it, how long the rest will take.
+// To the Controller it is a policy. The Controller does everything else: leases, settling, phases,
+// spoiled windows, giving the GPU back. A course outlives its policies, because a Controller may
+// make a policy several times. `sweep` uses it beside living jobs and on the virtual rig.
 //
 //   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(*files, "F.csv.journal"));
 //   SweepCourse course(terms, journal);
@@ -24,35 +24,35 @@ namespace hypermile {
 
 struct SweepTerms {
   SweepGrid grid;
-  std::string workload;           // as the table calls it
-  std::string gpu;                // as it was typed; empty: whatever the job uses
+  std::string workload;           // name of the job in the table
+  std::string gpu;                // as the user typed it; empty: whatever the job uses
   Seconds warm_up = Seconds(10);  // at the default before anything is measured
-  Seconds settle = Seconds(2);    // at a new Setting, beyond the Controller's own settling
-  std::optional<Seconds> window;  // absent: as long as the job's scatter asks for
-  std::uint64_t seed = 1;         // of what is simulated
+  Seconds settle = Seconds(2);    // at a new setting, in addition to the Controller's own settling
+  std::optional<Seconds> window;  // absent: as long as the scatter of the job's iterations requires
+  std::uint64_t seed = 1;         // of simulated jobs
 };
 
 struct SweepProgress {
-  std::size_t done = 0;  // of the plan
+  std::size_t done = 0;  // windows of the plan
   std::size_t planned = 0;
-  std::size_t refused = 0;      // of those done
-  std::optional<Seconds> left;  // by what the others took in this run
-  std::string doing;            // in words
+  std::size_t refused = 0;      // windows of those done that were given up
+  std::optional<Seconds> left;  // estimated from the windows of this run
+  std::string doing;            // the setting that is measured now, in words
 };
 
 class SweepCourse {
  public:
-  // `journal` must outlive it. `say` gets a line for a person where a Window is given up.
+  // `journal` must outlive it. `say` gets a line for a person where a window is given up.
   SweepCourse(SweepTerms terms, SweepJournal& journal, std::function<void(const std::string&)> say);
 
-  // Ends after the Window of one step is in the journal: for jobs in virtual time, each step of
-  // which is a job of its own.
+  // The course ends once the window of one step is in the journal. In virtual time each step is a
+  // job of its own.
   void one_step_only() {
     one_step_ = true;
     run_ = 0;
   }
 
-  // What the journal holds is this sweep, as far as can be told before a GPU is open; else kUsage.
+  // kUsage where the journal holds another sweep, as far as can be known before a GPU is open.
   Result<void> check() const;
 
   ControllerOptions controller_options() const;
@@ -60,9 +60,9 @@ class SweepCourse {
 
   bool complete() const;  // every step of the plan is in the journal
   bool over() const;      // nothing more will be measured in this run
-  const std::optional<Error>& problem() const { return problem_; }  // then, where something failed
+  const std::optional<Error>& problem() const { return problem_; }  // why it ended early
   SweepProgress progress(Instant now) const;
-  // Nothing could be measured at all: the step in hand is given up.
+  // Gives up the step in hand, because nothing could be measured at all.
   void give_up(const std::string& why);
 
  private:
@@ -81,8 +81,8 @@ class SweepCourse {
   bool one_step_ = false;
   std::size_t run_ = 0;
   std::size_t entries_before_ = 0;                                         // of earlier runs
-  std::vector<Setting> plan_;                                              // once begun
-  std::optional<std::pair<const ProcessProgress*, std::uint32_t>> phase_;  // the one swept
+  std::vector<Setting> plan_;                                              // empty before start()
+  std::optional<std::pair<const ProcessProgress*, std::uint32_t>> phase_;  // that is swept
   Seconds typical_;
   Seconds warmed_;
   bool referenced_ = false;  // a default was measured in this run
@@ -90,7 +90,7 @@ class SweepCourse {
   std::shared_ptr<const Features> features_;  // collected, not yet in the journal
   Purpose purpose_ = Purpose::kNothing;
   int attempts_ = 0;
-  Instant first_begin_, last_end_;  // of Windows of this run
+  Instant first_begin_, last_end_;  // of the windows of this run
   bool timed_ = false;
   std::optional<Error> problem_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep beside a job in virtual time, under the Controller, on a card whose law is known.
+// A sweep on the virtual rig, on a card whose time and power follow a known law.
 #include "trial/sweeping/sweep_course.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST_F(SweepCourseTest, MeasuresEverySettingAndGivesTheGpuBack) {
 
   EXPECT_TRUE(card_->held.empty());
   EXPECT_EQ(port_.releases, 1);
-  // Five Settings; the default before, after four, and at the end.
+  // Five settings, and the default before them, after four of them and at the end.
   ASSERT_EQ(journal_->entries().size(), 8U);
   for (const SweepEntry& entry : journal_->entries()) {
     ASSERT_TRUE(entry.measured()) << entry.refused;
@@ -84,7 +84,7 @@ TEST_F(SweepCourseTest, GoesOnWithAnotherRunOfTheJobWhereItWasLeft) {
   const std::vector<SweepEntry>& after = journal_->entries();
   ASSERT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
   for (std::size_t i = before.size(); i < after.size(); ++i) EXPECT_EQ(after[i].run, 1U);
-  // The second run has a default of its own before anything else.
+  // The second run measures a default of its own first.
   EXPECT_TRUE(after[before.size()].setting.empty());
 }
 
@@ -104,7 +104,7 @@ TEST_F(SweepCourseTest, LeavesOutWhatMayNotBeSetAndSaysSo) {
 TEST_F(SweepCourseTest, GivesUpWindowsThatCannotBeUsed) {
   sweep();
   train(30);
-  card_->shown_clock = Mhz(300);  // whatever it is told
+  card_->shown_clock = Mhz(300);  // whatever clock is set
   const std::size_t before = journal_->entries().size();
 
   while (said_.empty() && (clock_.now() - begin_).value() < 600) {

@@ -38,7 +38,8 @@ Result<Knob> knob_named(std::string_view name) {
                suggestion(std::string(name), names)};
 }
 
-// 0, 1, 2, … in the order in which every beginning covers the whole: bits mirrored.
+// The numbers from 0 on with their bits mirrored, so that every beginning of the list covers the
+// whole range.
 std::vector<std::size_t> coarse_to_fine(std::size_t count) {
   std::vector<std::size_t> order;
   std::size_t size = 1;
@@ -76,7 +77,7 @@ Result<SweepGrid::Axis> SweepGrid::parse_axis(std::string_view text) {
     if (!number || *number <= 0) return expected(text);
     axis.values.push_back(*number);
   }
-  // One small whole number is how many; clocks and limits are larger.
+  // A single small whole number is a count; clocks and limits are larger.
   constexpr double kMostCounted = 50;
   if (parts.size() == 1 && axis.values.front() <= kMostCounted) {
     if (axis.values.front() != std::floor(axis.values.front())) return expected(text);

@@ -44,7 +44,7 @@ std::string line_of(const SweepEntry& entry) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-// The library's exceptions become the Error of the caller.
+// Exceptions of the JSON library become an Error.
 SweepHeader header_from(const json& j) {
   SweepHeader header;
   if (j.at("sweep").get<int>() != kVersion) {
@@ -95,7 +95,7 @@ Result<SweepJournal> SweepJournal::open(Files& files, const std::string& path) {
   return journal;
 }
 
-// Whole lines only: what a crash left of the last one was never reported as measured.
+// Reads complete lines only. Half a line was never reported as measured.
 Result<void> SweepJournal::read(const std::string& text) {
   std::size_t line = 0;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
@@ -134,8 +134,8 @@ Result<void> SweepJournal::begin(const SweepHeader& header) {
   return rewrite();
 }
 
-// Into a new file that takes the old one's place at one instant, so that half a line at its end is
-// gone for good.
+// Writes a new file, which takes the old one's place at one instant, without the half line at the
+// end.
 Result<void> SweepJournal::rewrite() {
   const std::string fresh = path_ + ".new";
   ASSIGN_OR_RETURN(file_, files_->create(fresh));

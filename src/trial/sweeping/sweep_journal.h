@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep has measured, on disk: F.csv.journal beside the F.csv that is made from it. A line
-// of JSON for what the sweep is of, then one for each Window, appended and synced before the next
-// is begun. Whatever dies when, what was measured is there for the next start: half a line is cut
-// off, everything before it counts. A journal that is broken in the middle, or of another sweep, is
-// refused by name and left as it is.
+// What a sweep has measured, on disk: F.csv.journal beside the F.csv that is made from it. The
+// first line of JSON describes the sweep. Each window adds a line, which is synced before the next
+// window begins. So a crash at any instant keeps all complete lines; half a line at the end is cut
+// off. A journal that is broken in the middle, or that belongs to another sweep, is refused by name
+// and stays as it is.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ namespace hypermile {
 
 class SweepJournal {
  public:
-  // `files` must outlive it. What is there is read and, where needed, mended; where nothing is
-  // there, nothing is written yet.
+  // `files` must outlive it. Reads the journal where there is one, and mends its end where that is
+  // necessary. Writes nothing where there is none.
   static Result<SweepJournal> open(Files& files, const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -30,7 +30,7 @@ class SweepJournal {
 
   // kUsage where the journal was begun with another header.
   Result<void> check(const SweepHeader& header) const;
-  // The first time, or again with an equal header; fails as check() does.
+  // Begins the journal, or goes on with one that has an equal header; fails as check() does.
   Result<void> begin(const SweepHeader& header);
   // After begin(). kIo: the entry may not be there after a crash.
   Result<void> add(const SweepEntry& entry);
@@ -44,7 +44,7 @@ class SweepJournal {
   std::string path_;
   std::optional<SweepHeader> header_;
   std::vector<SweepEntry> entries_;
-  std::unique_ptr<AppendFile> file_;  // once begun
+  std::unique_ptr<AppendFile> file_;  // null before begin()
 };
 
 }  // namespace hypermile

@@ -48,7 +48,7 @@ class Defaults {
   bool empty() const { return all_.empty(); }
   const std::vector<const SweepEntry*>& all() const { return all_; }
 
-  // Around this entry; of another run of the job only where its own has none.
+  // The default around this entry, from another run of the job only where the entry's own has none.
   LocalDefault at(const SweepEntry& entry) const {
     const SweepEntry* before = nullptr;
     const SweepEntry* after = nullptr;
@@ -60,7 +60,7 @@ class Defaults {
       }
       if (before != nullptr || after != nullptr) break;
     }
-    if (before == nullptr && after == nullptr) return {};  // there is none at all: empty()
+    if (before == nullptr && after == nullptr) return {};  // no default was measured: empty()
     if (before == nullptr) return local(*after);
     if (after == nullptr) return local(*before);
     const auto span = static_cast<double>(after->step - before->step);
@@ -68,7 +68,7 @@ class Defaults {
                    static_cast<double>(entry.step - before->step) / span);
   }
 
-  // Of all, each counting alike; errors of the mean.
+  // The mean of all defaults with equal weights, and the errors of that mean.
   LocalDefault mean() const {
     LocalDefault sum;
     const auto count = static_cast<double>(all_.size());
@@ -100,13 +100,14 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// What stands in one row beside the job.
+// One row, without the columns that are the same in all rows.
 struct Row {
   Setting setting;
   std::optional<double> sm_seen, mem_mhz, time_s, power_w, time_error, power_error;
   double iterations = 0;
   bool is_default = false;
-  std::optional<double> default_time_s, default_power_w;  // around it, before drift was taken out
+  std::optional<double> default_time_s,
+      default_power_w;  // around this row, with the drift still in them
   std::string refused;
   const std::map<std::string, double>* features = nullptr;
 };
@@ -181,7 +182,7 @@ Row setting_row(const SweepEntry& entry, const Defaults& defaults, const LocalDe
   return row;
 }
 
-// Memory clock, SM clock, limit: descending, those left to the driver first.
+// By memory clock, SM clock and limit in descending order; a knob that is left open comes first.
 bool above(const Row& a, const Row& b) {
   for (const Knob knob : {Knob::kMemoryClock, Knob::kSmClock, Knob::kPowerLimit}) {
     const double x = a.setting.value(knob).value_or(INFINITY);
