@@ -189,7 +189,7 @@ class ControllerTest : public SessionTest {
   std::shared_ptr<CardForTest> card_;
   PortForTest port_;
   ControllerOptions options_;
-  CounterSource* counters_ = nullptr;
+  PerformanceCounters* counters_ = nullptr;
   Controller* controller_ = nullptr;  // the rig's
   std::unique_ptr<RingJob> job_;
   int launches_ = 40;  // in an iteration of training

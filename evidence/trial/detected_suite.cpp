@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "trial/simulated_training.h"
-#include "trial/virtual_rig.h"
+#include "evidence/trial/watched_job.h"
 
 namespace hypermile {
 namespace {
@@ -18,12 +17,10 @@ struct Stretch {
   double iterations = 0;
 };
 
-// Counts the iterations of training that a Session reports.
-class Watcher final : public JobFollower {
+// Counts the iterations of training.
+class Counter final : public WatchedJob::Sink {
  public:
-  void start(FollowerDesk& desk) override { desk.attend({.closely = true}); }
-  void boundary(const ProcessProgress&, const Boundary& boundary, bool fresh,
-                std::span<GpuWatch* const>) override {
+  void boundary(const Boundary& boundary, bool fresh) override {
     if (boundary.pattern != PatternId{training_, 0}) return;
     if (fresh || stretches.empty()) {
       stretches.push_back({boundary.time, boundary.time, 0});
@@ -32,19 +29,15 @@ class Watcher final : public JobFollower {
     stretches.back().to = boundary.time;
     stretches.back().iterations += boundary.iterations;
   }
-  void progress_changed(const ProcessProgress& process, const ProgressChange& change) override {
+  void changed(const ProcessProgress& process, const ProgressChange& change) override {
     launches = process.launches();
     if (change.state != ProgressState::kLocked || first_lock) return;
     first_lock = change.time;
     training_ = change.pattern->phase;
   }
-  void gpu_opened(GpuWatch&) override {}
-  void reading(GpuWatch&, const SamplerReading&) override {}
-  void seen_on(GpuWatch&, std::span<const GpuProcess>, std::span<const std::int64_t>) override {}
-  Instant step(Instant now) override { return now + Seconds(1); }
-  void finish(Instant) override {}
+  void reading(const SamplerReading&) override {}
 
-  std::uint64_t launches = 0;  // as of the last change; the end of the process is one
+  std::uint64_t launches = 0;  // as of the last change; the end of the job is one
   std::optional<Instant> first_lock;
   std::vector<Stretch> stretches;
 
@@ -84,38 +77,34 @@ Result<Detected> detect_iterations(const GpuSheet& sheet, const Workload& worklo
   job.workload = workload;
   job.seed = seed;
   job.progress = ProgressKind::kLaunches;
-  VirtualClock clock;
-  ASSIGN_OR_RETURN(const auto training, SimulatedTraining::start(clock, job));
-  SimGpu& card = training->card();
-  Watcher watcher;
-  VirtualRig rig(clock, *training, {.follower = &watcher});
+  Counter counter;
+  ASSIGN_OR_RETURN(const auto watched, WatchedJob::start(job, counter));
+  SimGpu& card = watched->card();
   std::vector<Instant> starts;
   const auto watch = [&](Instant until) {
-    while (clock.now() < until) {
-      rig.step();
+    while (watched->now() < until) {
+      watched->step();
       take_starts(card, starts);
     }
   };
-  watch(clock.now() + Seconds(seconds));
-  const GpuUuid& uuid = card.identity().uuid;
-  rig.port().claim({uuid});
-  rig.port().ask(uuid, {.sm_clock = Mhz(sheet.physics.clocks.sm_max.value() / 2)});
-  for (const PortAnswer& answer : rig.port().take_answers()) RETURN_IF_ERROR(answer.told);
-  watch(clock.now() + Seconds(seconds));
+  watch(watched->now() + Seconds(seconds));
+  const Mhz half(sheet.constants.clocks.sm_max.value() / 2);
+  RETURN_IF_ERROR(all_applied(card.apply({.sm_clock = half})));
+  watch(watched->now() + Seconds(seconds));
   const double iterations = std::max(1.0, card.iterations());
-  const Seconds lasted = clock.now().since_origin();
-  rig.finish();
+  const Seconds lasted = watched->now().since_origin();
+  watched->finish();
 
   Detected result;
   result.workload = workload.key;
   result.aperiodic = workload.load.aperiodic;
   result.micro_batches = workload.load.micro_batches;
   result.iteration_s = lasted.value() / iterations;
-  result.launches = static_cast<double>(watcher.launches) / iterations;
-  result.locked = watcher.first_lock.has_value();
+  result.launches = static_cast<double>(counter.launches) / iterations;
+  result.locked = counter.first_lock.has_value();
   if (!result.locked || starts.size() < 2) return result;
-  result.first_lock_s = watcher.first_lock->since_origin().value();
-  for (const Stretch& stretch : watcher.stretches) {
+  result.first_lock_s = counter.first_lock->since_origin().value();
+  for (const Stretch& stretch : counter.stretches) {
     if (stretch.iterations < 1) continue;
     ++result.stretches;
     result.counted += stretch.iterations;

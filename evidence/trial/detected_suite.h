@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations that are found in the launches of a simulated job, compared with the truth. The job
-// runs on the virtual rig under a Session without a Controller. For the test and for
-// docs/evidence/detected-suite.md.
+// Iterations that are found in the launches of a simulated job, compared with the truth. For the
+// test and for docs/evidence/detected-suite.md.
 #pragma once
 
 #include <string>

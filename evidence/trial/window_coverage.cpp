@@ -6,10 +6,8 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "measure/job_sampling.h"
+#include "evidence/trial/watched_job.h"
 #include "measure/window_maker.h"
-#include "trial/simulated_training.h"
-#include "trial/virtual_rig.h"
 
 namespace hypermile {
 namespace {
@@ -50,34 +48,30 @@ class BoundaryMaker {
   std::optional<Instant> last_event_;
 };
 
-// Makes windows of what a Session reports, as the Session itself would.
-class WindowFollower final : public JobFollower {
+// Makes windows as a Session does.
+class WindowSink final : public WatchedJob::Sink {
  public:
-  explicit WindowFollower(const CoverageCase& one)
-      : boundaries_(one.ticks, derive_seed(one.seed, "host")), plan_{.length = one.window} {}
+  explicit WindowSink(const CoverageCase& one)
+      : boundaries_(one.ticks, derive_seed(one.seed, "host")), lengths_{.length = one.window} {}
 
-  void start(FollowerDesk&) override {}
-  void gpu_opened(GpuWatch& gpu) override {
-    maker_.emplace(&gpu, plan_, [this](const Window& window) {
+  // Before the first step.
+  void watch(GpuWatch& gpu) {
+    maker_.emplace(&gpu, lengths_, [this](const Window& window) {
       if (window.begin >= since) windows.push_back(window);
     });
   }
-  void boundary(const ProcessProgress&, const Boundary& boundary, bool fresh,
-                std::span<GpuWatch* const>) override {
-    if (maker_) maker_->add(boundaries_.make(boundary), fresh);
+  void boundary(const Boundary& boundary, bool fresh) override {
+    maker_->add(boundaries_.make(boundary), fresh);
   }
-  void progress_changed(const ProcessProgress&, const ProgressChange&) override {}
-  void reading(GpuWatch&, const SamplerReading& reading) override { maker_->add(reading); }
-  void seen_on(GpuWatch&, std::span<const GpuProcess>, std::span<const std::int64_t>) override {}
-  Instant step(Instant now) override { return now + Seconds(1); }
-  void finish(Instant) override {}
+  void changed(const ProcessProgress&, const ProgressChange&) override {}
+  void reading(const SamplerReading& reading) override { maker_->add(reading); }
 
   Instant since;  // earlier windows are dropped
   std::vector<Window> windows;
 
  private:
   BoundaryMaker boundaries_;
-  WindowPlan plan_;
+  WindowLengths lengths_;
   std::optional<WindowMaker> maker_;
 };
 
@@ -99,20 +93,18 @@ struct MeasuredRun {
 };
 
 Result<MeasuredRun> measure(const CoverageCase& one) {
-  const SimulatedJob job = job_of(one);
-  VirtualClock clock;
-  ASSIGN_OR_RETURN(const auto training, SimulatedTraining::start(clock, job));
-  WindowFollower follower(one);
-  VirtualRig rig(clock, *training, {.follower = &follower, .session = {.sampler = beside_a_job()}});
-  follower.since = clock.now() + kWarmUp;
-  while (clock.now() < follower.since) rig.step();
-  const JobTotals from = training->totals();
-  while (static_cast<int>(follower.windows.size()) < one.windows) rig.step();
-  const JobTotals passed = training->totals() - from;
-  const CardTraits& card = training->card().state().card;
+  WindowSink sink(one);
+  ASSIGN_OR_RETURN(const auto watched, WatchedJob::start(job_of(one), sink));
+  sink.watch(watched->watch());
+  sink.since = watched->now() + kWarmUp;
+  watched->step_until(sink.since);
+  const JobTotals from = watched->totals();
+  while (static_cast<int>(sink.windows.size()) < one.windows) watched->step();
+  const JobTotals passed = watched->totals() - from;
+  const CardTraits& card = watched->card().state().card;
   const double joules =
       passed.joules * card.sensor_gain + card.sensor_offset.value() * passed.seconds;
-  return MeasuredRun{std::move(follower.windows), Seconds(passed.seconds / passed.iterations),
+  return MeasuredRun{std::move(sink.windows), Seconds(passed.seconds / passed.iterations),
                      Joules(joules / passed.iterations)};
 }
 

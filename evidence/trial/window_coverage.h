@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do the errors of windows hold? Runs a long simulated job on the virtual rig, cuts it into
+// Do the errors of windows hold? Runs a long simulated job, cuts it into
 // windows, and counts how often the 95 % interval of a window holds the run's own mean of time,
 // energy and power. For the test and for docs/evidence/windows.md.
 #pragma once

@@ -56,7 +56,7 @@ def test_baseline_final_and_saving_with_their_errors(log):
     assert "sm=1500MHz" in str(result)
 
 
-def test_broken_and_foreign_lines_are_passed_over(log):
+def test_broken_and_foreign_lines_are_skipped(log):
     result = hypermile.read_log(log(RUN, more='{"v": 1, "type": "wind'))
     assert len(result.windows) == 5
     assert hypermile.read_log(log([{"hello": 1}], more="\x00\n[]\n")).reason
@@ -69,7 +69,7 @@ def test_of_several_runs_the_last_counts(log):
     assert "not over" in result.reason
 
 
-def test_a_refusal_is_told(log):
+def test_a_refusal_is_the_reason_of_the_result(log):
     result = hypermile.read_log(log([RUN[0], event("state", 1.0, state="refused", reason="GPU 0 is kept by somebody")]))
     assert result.reason == "refused: GPU 0 is kept by somebody"
     assert str(result).startswith("nothing measured")

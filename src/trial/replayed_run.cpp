@@ -26,7 +26,7 @@ class ReplayedRun {
     VirtualRig rig(clock_, *training, terms());
     while (training->iterations() < conditions_.iterations) {
       const double before = training->iterations();
-      const std::optional<Setting> told = rig.port().told();
+      const std::optional<Setting> told = rig.told();
       rig.step();
       count(training->iterations() - before, told.value_or(Setting()));
     }

@@ -37,8 +37,8 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, Virtual
 }
 
 // Step after step, each with a course of its own; `run` plays one with the seed that it is given.
-Result<void> run_steps(const SweepTerms& terms, SweepJournal& journal, const SweepHearers& hearers,
-                       const std::stop_token& stop,
+Result<void> run_steps(const SweepOptions& terms, SweepJournal& journal,
+                       const SweepHearers& hearers, const std::stop_token& stop,
                        const std::function<Result<void>(SweepCourse&, std::uint64_t)>& run) {
   while (!stop.stop_requested()) {
     SweepCourse course(terms, journal, hearers.say);
@@ -53,7 +53,7 @@ Result<void> run_steps(const SweepTerms& terms, SweepJournal& journal, const Swe
 
 }  // namespace
 
-Result<void> sweep_simulated(const SimulatedJob& job, const SweepTerms& terms,
+Result<void> sweep_simulated(const SimulatedJob& job, const SweepOptions& terms,
                              SweepJournal& journal, const SweepHearers& hearers,
                              const std::stop_token& stop) {
   SimulatedJob endless = job;
@@ -71,7 +71,7 @@ Result<void> sweep_simulated(const SimulatedJob& job, const SweepTerms& terms,
   return run_steps(terms, journal, hearers, stop, run);
 }
 
-Result<void> sweep_replayed(const Curve& curve, const SweepTerms& terms, SweepJournal& journal,
+Result<void> sweep_replayed(const Curve& curve, const SweepOptions& terms, SweepJournal& journal,
                             const SweepHearers& hearers, const std::stop_token& stop) {
   std::vector<Setting> offered;
   for (const CurvePoint& point : curve.points) offered.push_back(point.setting);

@@ -20,14 +20,12 @@ void VirtualRig::step() {
 }
 
 SessionParts VirtualRig::session_parts() {
-  JobFollower* follower = terms_.follower;
   if (terms_.control) {
     SettingPort& port = terms_.port != nullptr ? *terms_.port : direct_;
     controller_.emplace(
         ControllerParts{
             .port = port, .make_policy = terms_.make_policy, .counters = terms_.counters},
         *terms_.control);
-    follower = &*controller_;
   }
   if (terms_.listener) log_.listen(terms_.listener);
   OpenGpu open = terms_.open_gpu;
@@ -44,7 +42,7 @@ SessionParts VirtualRig::session_parts() {
           .visible_devices = {},
           .log = &log_,
           .warn = terms_.warn,
-          .follower = follower};
+          .controller = controller_ ? &*controller_ : nullptr};
 }
 
 }  // namespace hypermile

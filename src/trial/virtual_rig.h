@@ -39,10 +39,9 @@ class VirtualJob {
 using MakePhasePolicy = decltype(ControllerParts::make_policy);
 
 struct RigTerms {
-  std::optional<ControllerOptions> control = {};    // absent: no Controller, no clock moves
+  std::optional<ControllerOptions> control = {};    // absent: a Session alone, and no clock moves
   MakePhasePolicy make_policy = {};                 // for the Controller; may be empty
-  CounterSource* counters = nullptr;                // for the Controller; may be null
-  JobFollower* follower = nullptr;                  // takes the Controller's place; may be null
+  PerformanceCounters* counters = nullptr;          // for the Controller; may be null
   std::unique_ptr<LineSink> sink = nullptr;         // of the event log; may be null
   std::function<void(const Event&)> listener = {};  // gets every event; may be empty
   std::function<void(const std::string&)> warn = {};
@@ -67,8 +66,8 @@ class VirtualRig {
   EventLog& log() { return log_; }
   Session& session() { return session_; }
   Controller& controller() { return *controller_; }  // only with RigTerms::control
-  // The way to the job's cards, for a rig without a Controller.
-  DirectPort& port() { return direct_; }
+  // The setting that the first card was told last; absent before any, or with a port of its own.
+  const std::optional<Setting>& told() const { return direct_.told(); }
 
  private:
   SessionParts session_parts();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What charts need beyond the data as told: spans of states, the Pareto front, the order of
-// Settings, and the slice that a forecast speaks of.
+// Values for charts that are derived from the data: spans of states, the Pareto front, the order of
+// settings, and the part of the grid that a forecast covers.
 
 import type { ForecastPoint, Gpu, Measured, Phase, Run, Series, Setting } from "./model";
 
@@ -18,7 +18,7 @@ export interface Point {
   high: number;
 }
 
-// Neighbours in the same state are one span; spans too short to be seen go to their neighbour.
+// Joins neighbours in the same state, and merges spans that are too short to see into a neighbour.
 export function spans(run: Run, pixels = 1000): Span[] {
   const all: Span[] = [];
   const least = run.now_s / pixels;
@@ -51,12 +51,12 @@ export function baseline(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.setting.label === "default");
 }
 
-// What was kept; of a job that ran at its default throughout, nothing.
+// The setting that was kept; undefined for a job that always ran at the default.
 export function kept(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.kept);
 }
 
-// Highest clocks first, the default before all.
+// The default first, then descending clocks.
 export function ordered(settings: Measured[]): Measured[] {
   const rank = (s: Setting) => [s.mem_mhz ?? Infinity, s.limit_w ?? Infinity, s.sm_mhz ?? Infinity];
   return [...settings].sort((a, b) => {
@@ -66,7 +66,7 @@ export function ordered(settings: Measured[]): Measured[] {
   });
 }
 
-// Those that no other beats in both slowdown and saving, from fast to slow.
+// The settings that no other setting beats in both slowdown and saving, from fast to slow.
 export function paretoFront(settings: Measured[]): Measured[] {
   const compared = settings
     .filter((each) => each.slowdown !== undefined && each.saved !== undefined)
@@ -88,7 +88,7 @@ export interface Curve {
   measured: (Measured & { x: number })[];
 }
 
-// The forecast's line of Settings along one knob, and what was measured on it.
+// The settings of the forecast along one knob, and the measurements there.
 export function curve(phase: Phase): Curve | undefined {
   const named = phase.forecast.filter((point) => point.setting.label !== "default");
   if (named.length === 0) return undefined;

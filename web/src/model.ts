@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program tells the page: the same keys as src/record/report_data.cpp and, for the live
-// page, src/record/serve/page_server.cpp. What is not known is absent.
+// The data that the program sends to the page, with the same keys as src/record/report_data.cpp
+// and, for the live page, src/record/serve/page_server.cpp. Unknown values are absent.
 
 export interface Setting {
   label: string;
@@ -129,7 +129,7 @@ export interface Lease {
   gpus: { uuid: string; setting: Setting; restoring: boolean }[];
 }
 
-// What the live page asks for every few seconds.
+// The live page requests this every two seconds.
 export interface Overview {
   version: string;
   runs: RunLine[];

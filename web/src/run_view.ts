@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run on the page: what came of it, its charts, its decisions in words, its environment.
+// One run on the page: its result, its charts, its decisions in words, its environment.
 
 import { stateColour, stateName } from "./colours";
 import { baseline, kept, mainPhase, ordered, spans } from "./derive";
@@ -129,7 +129,7 @@ function settingsTable(phase: Phase): HTMLElement {
     each.saved === undefined ? "" : signedPercent(-each.saved),
     `${each.windows}${each.unusable > 0 ? ` (+${each.unusable} unusable)` : ""}`,
   ]);
-  const head = ["Setting", "ms/iteration", "J/iteration", "W", "time", "energy", "Windows"];
+  const head = ["setting", "ms/iteration", "J/iteration", "W", "time", "energy", "windows"];
   return element(
     "details",
     {},
@@ -146,9 +146,9 @@ function phaseSections(run: Run, gpu: Gpu, phase: Phase): (HTMLElement | undefin
   const energyIsScore = run.objective === "energy" && Number(run.environment.host_watts ?? 0) === 0;
   return [
     section(
-      "Time and energy per iteration, by Setting",
+      "Time and energy per iteration, by setting",
       pair(settingChart(phase, "time_s", run.bound), settingChart(phase, "energy_j", undefined)),
-      element("p", { class: "caption" }, "Means of usable Windows with 95 % intervals; ★ is the Setting kept."),
+      element("p", { class: "caption" }, "Means of usable windows with 95 % intervals; ★ is the setting kept."),
       settingsTable(phase),
     ),
     section(
@@ -170,7 +170,7 @@ function phaseSections(run: Run, gpu: Gpu, phase: Phase): (HTMLElement | undefin
       "Slowdown against energy",
       figure(
         "The step line is the Pareto front of what was measured" +
-          (gpu.oracle ? "; the diamond is the best Setting, known to the simulator alone." : ".") +
+          (gpu.oracle ? "; the diamond is the best setting, which only the simulator knows." : ".") +
           (beyondTheEdge(run, phase) > 0 ? ` Settings too slow to be shown here: ${beyondTheEdge(run, phase)}.` : ""),
         paretoChart(run, gpu, phase),
       ),
@@ -196,7 +196,7 @@ function timeSection(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement 
     element(
       "p",
       { class: "caption" },
-      "Bands reach from the least to the greatest value of each interval. Dashed on the SM clock: the ceiling asked for.",
+      "Bands reach from the least to the greatest value of each interval. Dashed on the SM clock: the requested ceiling.",
     ),
   );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Settings cost: measured time and energy with their intervals, what was expected against what
-// was measured, and the Pareto front.
+// Charts of settings: measured time and energy with their intervals, expected and measured values,
+// and the Pareto front.
 
 import * as Plot from "@observablehq/plot";
 import { colour } from "./colours";
@@ -10,7 +10,7 @@ import { percent, signedPercent, significant, withInterval } from "./format";
 import type { ForecastPoint, Gpu, Measured, Phase, Run } from "./model";
 
 const kWidth = 530;
-const kSure = 1.96; // standard errors on either side
+const kSure = 1.96; // half the width of a 95 % interval, in standard errors
 
 function role(each: Measured): "default" | "kept" | "tried" {
   if (each.setting.label === "default") return "default";
@@ -23,14 +23,15 @@ const roles = {
 };
 const symbols = { domain: roles.domain, range: ["square", "star", "circle"] };
 
-// A Setting far beyond the bound would squeeze all others into a corner: it is shown at the edge.
+// A setting far beyond the bound would squeeze all others into a corner, so it is shown at the
+// edge.
 export function farthest(bound: number | undefined): number {
   return Math.max(0.15, 3 * (bound ?? 0.05));
 }
 
 type Quantity = "time_s" | "energy_j";
 
-// One row a Setting: mean and 95 % interval.
+// One row per setting: mean and 95 % interval.
 export function settingChart(phase: Phase, quantity: Quantity, bound: number | undefined): Element {
   const settings = ordered(phase.settings);
   const scale = quantity === "time_s" ? 1e3 : 1;
@@ -48,7 +49,7 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
     height: 74 + 22 * settings.length,
     marginLeft: 172,
     marginRight: 24,
-    ariaLabel: `${name} by Setting with 95 % intervals`,
+    ariaLabel: `${name} by setting with 95 % intervals`,
     x: { label: `${name}, ${unit} →`, grid: true, nice: true },
     y: { domain: settings.map((each) => each.setting.label), label: null, tickSize: 0 },
     color: roles,
@@ -86,7 +87,7 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
         title: (each: Measured) =>
           `${each.setting.label}\n` +
           `${withInterval(each[quantity], each[`${quantity}_error`], scale)} ${unit}\n` +
-          `${each.windows} Windows, ${Math.round(each.iterations)} iterations`,
+          `${each.windows} windows, ${Math.round(each.iterations)} iterations`,
         tip: { fill: "var(--card)" },
       }),
     ],
@@ -104,7 +105,7 @@ function expectation(points: (ForecastPoint & { x: number })[], quantity: Expect
   });
 }
 
-// What the policy expected before it searched and when it last decided, and what was measured.
+// What the policy expected before the search and at its last decision, and what was measured.
 export function forecastChart(phase: Phase, quantity: Expected, bound: number | undefined): Element | undefined {
   const line = curve(phase);
   if (!line) return undefined;
@@ -179,7 +180,7 @@ function labels(phase: Phase, gpu: Gpu): Marked[] {
   return marked;
 }
 
-// Those that the chart has room for.
+// The settings within the range of the chart.
 function comparable(run: Run, phase: Phase): Measured[] {
   return phase.settings.filter((each) => each.slowdown !== undefined && each.slowdown <= farthest(run.bound));
 }
@@ -203,7 +204,7 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
     marginLeft: 52,
     marginRight: 150,
     inset: 8,
-    ariaLabel: "slowdown against energy of every Setting measured, with the Pareto front",
+    ariaLabel: "slowdown against energy of every measured setting, with the Pareto front",
     x: { label: "slower than the default, % →", grid: true, nice: true },
     y: { label: "↑ energy against the default, %", grid: true, nice: true },
     color: roles,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which settings `hypermile sweep` measures: the choice of --grid among the settings of a card.
+// The settings that `hypermile sweep` measures: the option --grid, applied to what a card offers.
+// Pure.
 //
-//   sm=12           twelve SM clocks, evenly from the default's down to 0.4 of it
-//   sm=12,mem=all   the same twelve SM clocks at every memory clock
-//   sm=1500/1200    these SM clocks, or the nearest that the card has
-//   limit=4         four power limits; the driver chooses the clocks
+//   sm=12           twelve SM clocks, evenly from the default's clock down to 0.4 of it
+//   sm=12,mem=all   these clocks at every memory clock
+//   sm=1500/1200    these SM clocks, or the card's nearest ones
+//   limit=4         four power limits, with clocks left to the driver
 #pragma once
 
 #include <map>
@@ -22,20 +23,20 @@ namespace hypermile {
 
 class SweepGrid {
  public:
-  // kUsage where `text` is no grid.
+  // Returns kUsage with the expected form.
   static Result<SweepGrid> parse(std::string_view text);
 
   std::vector<Knob> knobs() const;
   const std::string& text() const { return text_; }
 
-  // The chosen settings among `offered`, which begins with the default. Their order is coarse to
-  // fine, so that an interrupted sweep covers the range. kUnsupported where none can be chosen.
+  // Chooses from `offered`, whose first entry is the default. The order is coarse to fine, so that
+  // an interrupted sweep covers the whole range. Returns kUnsupported where nothing is left.
   Result<std::vector<Setting>> choose(std::span<const Setting> offered) const;
 
  private:
   struct Axis {
-    std::optional<std::size_t> count;  // of values, evenly spaced; absent: all
-    std::vector<double> values;        // where not empty, only these
+    std::optional<std::size_t> count;  // absent for all values
+    std::vector<double> values;        // the requested values, if any
   };
   static Result<Axis> parse_axis(std::string_view text);
   std::vector<double> pick(Knob knob, std::span<const Setting> offered) const;
