@@ -7,7 +7,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "run/watch_job.h"
 
 namespace hypermile {
@@ -28,14 +28,14 @@ std::map<std::string, double> totals(const RunSummary& summary) {
 
 nlohmann::json json_of(const JobOutcome& outcome) {
   nlohmann::json document = to_json(outcome.summary);
-  if (outcome.control) document["control"] = to_json(*outcome.control);
+  if (outcome.control) document["control"] = to_json(*outcome.control, outcome.summary.figures);
   if (outcome.expected) document["expected"] = to_json(*outcome.expected);
   return document;
 }
 
 std::string text_of(const JobOutcome& outcome) {
   std::string text = to_text(outcome.summary);
-  if (outcome.control) text += to_text(*outcome.control);
+  if (outcome.control) text += to_text(*outcome.control, outcome.summary.figures);
   if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
   return text;
 }
@@ -94,19 +94,21 @@ void JobReport::append(EventBody body) {
   }
 }
 
-RunEnd JobReport::append_end(const JobOutcome& outcome, const std::string& reason) {
-  RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary),
-             lines_of(text_of(outcome))};
+// The figures are told of the end before its lines are made, as a reader of the log tells them.
+RunEnd JobReport::append_end(JobOutcome& outcome, const std::string& reason) {
+  RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary), {}};
+  outcome.summary.figures.add({context_.clock.now(), end});
+  end.summary = lines_of(text_of(outcome));
   append(end);
   return end;
 }
 
-void JobReport::finish_log(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish_log(JobOutcome outcome, const std::string& reason) {
   append_end(outcome, reason);
   page_.finish();
 }
 
-void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish(JobOutcome outcome, const std::string& reason) {
   const RunEnd end = append_end(outcome, reason);
   if (options_.given("summary") || options_.flag("json")) {
     const nlohmann::json document = json_of(outcome);

@@ -38,14 +38,14 @@ class JobReport {
 
   void say(const std::string& line);
   // Ends the log with `reason`, and what is made from it; nothing else is told.
-  void finish_log(const JobOutcome& outcome, const std::string& reason);
+  void finish_log(JobOutcome outcome, const std::string& reason);
   // Ends the log with `reason`, and tells everything.
-  void finish(const JobOutcome& outcome, const std::string& reason);
+  void finish(JobOutcome outcome, const std::string& reason);
 
  private:
   void append(EventBody body);
   // What it has written: people are shown what stands in the log.
-  RunEnd append_end(const JobOutcome& outcome, const std::string& reason);
+  RunEnd append_end(JobOutcome& outcome, const std::string& reason);
 
   const OptionValues& options_;
   CommandContext& context_;

@@ -12,7 +12,7 @@
 #include "control/direct_port.h"
 #include "control/job_memory.h"
 #include "control/session.h"
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "sim/sim_ranks.h"
 #include "trial/ring_training.h"
 

@@ -17,6 +17,7 @@ WindowEvent example_window(const Setting& setting, double time_s) {
   window.iterations = 10;
   window.time_per_iteration = Seconds(time_s);
   window.power = Watts(300);
+  window.time_error = window.power_error = 0.01;
   return {kExampleGpu, window};
 }
 
@@ -36,6 +37,7 @@ RunDigest example_run() {
   sample.memory_clock = Mhz(2201);
   sample.energy = Joules(1);
   RunDigest run(8, 8);
+  double seconds = 0;
   for (const EventBody& body : std::initializer_list<EventBody>{
            start, SampleEvent{kExampleGpu, sample},
            DriverCalls{kExampleGpu, {{"read", {{1}, {1, 0}, 0.5}}}}, example_window({}, 0.1),
@@ -43,7 +45,7 @@ RunDigest example_run() {
            SettingChange{kExampleGpu, kExampleSetting, true, "", {}, {}, {}},
            StateChange{"hold", "", "", {}, {}, {}},
            ErrorEvent{kExampleGpu, Error{ErrorCode::kIo, "", ""}}}) {
-    run.add({Instant(), body});
+    run.add({Instant() + Seconds(++seconds), body});
   }
   return run;
 }
@@ -67,7 +69,7 @@ std::string metrics_reference() {
   const RunDigest run = example_run();
   const RunDigest* const runs[] = {&run};
   return "# Metrics\n\n"
-         "What `hypermile serve` tells at `/metrics`, in Prometheus' text format; made by\n"
+         "What `hypermile serve` has at `/metrics`, in Prometheus' text format; made by\n"
          "`hypermile --metrics-markdown`, and a test keeps this page in step with it. Units are "
          "base "
          "units\n"
