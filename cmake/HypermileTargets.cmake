@@ -55,12 +55,21 @@ if(HYPERMILE_PRECOMPILED)
   endif()
 endif()
 
+# The headers of the standard library and of fmt and json take longer to parse than our sources to compile, so sources are
+# compiled twelve at a time. Names of one file must not clash with those of its neighbours in an anonymous namespace.
+function(hypermile_unity target)
+  if(HYPERMILE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
 function(hypermile_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_library(hypermile_${name} STATIC ${arg_SOURCES})
   hypermile_options(hypermile_${name})
   target_include_directories(hypermile_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(hypermile_${name} PUBLIC ${arg_DEPS})
+  hypermile_unity(hypermile_${name})
   if(HYPERMILE_PRECOMPILED)
     target_precompile_headers(hypermile_${name} REUSE_FROM hypermile_precompiled)
   endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Validates event logs against docs/event-log.schema.json.
+"""Validates event logs against docs/reference/event-log.schema.json.
 
 usage: validate_event_log.py SCHEMA (LOG | -- PROGRAM ARG...)
 

@@ -23,23 +23,20 @@ python3 benchmarks/h200/observe_page.py OUT/iterations.json DATE > docs/evidence
 
 {table}
 
-*Own count* is all that the loop did, its slow first iterations and everything before a pattern could be known included; *found* is what
-hypermile counted, phase by phase (*of 8*: micro-batches in each); *known* is the share of the time from the process's first launch (the model is being built
-then) to the last that was seen in which iterations were known. Loops that launch a lot are watched now and then once they are known, and
-these end while nobody watches: what they do after the last launch seen is not counted. The next columns look into each window of about 2 s: by how many iterations its count differs from the books'
-over the same time, and its time per iteration against the books' over the same iterations. A window begins and ends at the
-kernel that the detector chose, the books at the loop's own first line, so where iterations differ from one another (lengths, stalls) the
-two intervals are not quite the same work. Where they are, as in [step_times](injection-h200.md), GPU times agree with the loop's own
-events to 0.013 % in the worst of 124 windows of 2 s. *Counter against power samples* is the energy counter against the integral of the card's
-own 20 ms power buffer; where power comes in bursts (lengths, stalls) it is the buffer that errs, [see below](#the-power-buffer).
+*Own count* is everything that the loop did, its slow first iterations included. *found* is what hypermile counted, phase by phase (*of 8*: micro-batches in
+each). *known* is the share of time, from the process's first launch to the last one seen, in which iterations were known. Loops that launch a lot are watched
+part of the time; what they do after the last launch seen is not counted. The next columns look into each window of about 2 s: by how many iterations its
+count differs from the loop's books over the same time, and its time per iteration against the books'. A window begins at the kernel that the detector
+chose, and the books at the loop's first line, so where iterations differ the two intervals are not quite the same work. Where they are, as in
+[step_times](injection-h200.md), GPU times agree with the loop's own events to 0.013 % in the worst of 124 windows. *Counter against power samples* compares the
+energy counter with the integral of the card's 20 ms power buffer; where power comes in bursts the buffer errs, [see below](#the-power-buffer).
 
 {verdicts}
 
 {details}
 
-In the cold first second of `gpt_accumulation`, when a layer took as long as an iteration does later, its twelve layers forward and then
-backward passed for phases of 11 iterations each; their Windows were refused as too short, and the step was found half a second later. An
-earlier run of the same loop had no such phases.
+In the cold first second of `gpt_accumulation` a layer took as long as an iteration does later. Its twelve layers passed for phases of 11 iterations each;
+their windows were refused as too short, and the step was found half a second later. An earlier run had no such phases.
 
 ## The power buffer
 
@@ -53,9 +50,9 @@ the counter polled every 5 ms against the integral of the buffer's samples.
 | 83.0 | 419 ± 270 | 20.6 (47.3) | 1.25 (-3.16) | -0.33 |
 | 90.7 | 401 ± 272 | 21.1 (46.6) | 1.13 (+3.15) | -0.62 |
 
-At 80 ms, four times the buffer's 20 ms, the same four places of each burst are seen for as long as the two rhythms agree, and the buffer is
-7 % off; at 80.3 ms the error beats and averages out; the counter, which adds up power that is sampled far more often, agrees with all
-of them in the mean. hypermile takes the energy of a Window from the counter and only its shape between two steps from the buffer.
+The buffer's samples are instants, not means. At 80 ms, four times the buffer's 20 ms, the same four places of each burst are sampled, and the buffer is 7 % off.
+At 80.3 ms the error averages out. The counter agrees in the mean. hypermile takes the energy of a window from the counter, and only its shape
+between two steps from the buffer.
 """
 
 

@@ -6,7 +6,7 @@ forward, backward and optimizer, its executor dry (dry_run: it asks nobody and t
 default, from CUDA graphs with joules from the energy counter, and it is timed how long that takes a layer.
 
     HYPERMILE_READ_ONLY=1 PYTHONPATH=… python3 python_hooks.py [SECONDS]     prints one JSON document
-    python3 python_hooks.py --page HOOKS.json DATE     prints the table of docs/python.md
+    python3 python_hooks.py --page HOOKS.json DATE     prints the table of docs/evidence/python.md
 
 The extension must be one for that Python: benchmarks/h200/python-package builds it there. Without a GPU it runs a smaller
 network on the CPU, beside the NVML stand-in (HYPERMILE_NVML), to be tried out.

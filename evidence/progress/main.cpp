@@ -52,7 +52,7 @@ int print_page(const std::string& folder) {
   fmt::print(
       "# Iterations found in launch streams\n\nMade by `scripts/evidence/iterations`; nothing here "
       "is "
-      "written by hand. How the detector works is in [progress.md](../progress.md).\n\n");
+      "written by hand. How the detector works is in [detection.md](../design/detection.md).\n\n");
   std::vector<LabelledStream> recordings;
   for (const std::string& name : recording_names()) {
     auto stream = load_recording(folder, name);

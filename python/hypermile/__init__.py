@@ -10,7 +10,7 @@
     print(run.result)
 
 `step()` marks where iterations begin, `optimize()` and `observe()` start `hypermile attach` beside this process,
-`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/python.md). PyTorch is imported
+`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/reference/python.md). PyTorch is imported
 only by what needs it. Nothing in here raises into training: what cannot be had is told by `run.result.reason`.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Carries out a plan on a PyTorch model: hooks where its segments begin, which post to a queue and nothing else; a C++
-thread that asks for Settings ahead of time, under a lease of the daemon or of a guardian (docs/python.md).
+thread that asks for Settings ahead of time, under a lease of the daemon or of a guardian (docs/reference/python.md).
 
     with hypermile.PlanExecutor("plan.json", model, optimizer) as executor:
         train()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the layers of a PyTorch module as `hypermile plan` reads them (docs/layers.md)."""
+"""Writes the layers of a PyTorch module as `hypermile plan` reads them (docs/reference/network-file.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/planner.md), as PlanExecutor takes it."""
+"""The plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/design/planner.md), as PlanExecutor takes it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Workload as the text of its file (docs/workload-format.md).
+"""A Workload as the text of its file (docs/reference/workload-file.md).
 
 Kernels of one kind become one part of the forward and one of the backward pass. The format has no clock-independent
 overlap of host and GPU: what the host cannot hide is written as a gap a launch, found from a roofline estimate of the

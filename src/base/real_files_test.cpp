@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "base/files.h"
-#include "lease/machine_epoch.h"
 
 namespace hypermile {
 namespace {
@@ -92,37 +91,6 @@ TEST_F(RealFilesTest, SaysWhatFailed) {
 
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(missing.error().message.find("no/such/folder: No such file"), std::string::npos);
-}
-
-using MachineEpochTest = RealFilesTest;
-
-TEST_F(MachineEpochTest, ReadsBootAndDriver) {
-  write("proc/sys/kernel/random/boot_id", "b0\n");
-  write("sys/module/nvidia/version", "580.1\n");
-  write("sys/module/nvidia/sections/.text", "0xffffffffc0de0000\n");
-
-  EXPECT_EQ(read_machine_epoch(folder_), (MachineEpoch{"b0", "580.1@0xffffffffc0de0000"}));
-}
-
-TEST_F(MachineEpochTest, DoesNotKnowTheDriverWhoseAddressItMayNotSee) {
-  write("sys/module/nvidia/version", "580.1\n");
-  write("sys/module/nvidia/sections/.text", "0x0000000000000000\n");
-
-  EXPECT_EQ(read_machine_epoch(folder_), MachineEpoch{});
-}
-
-TEST_F(MachineEpochTest, IsOverOnlyWhenThatIsCertain) {
-  const MachineEpoch now{"b1", "d1"};
-
-  EXPECT_FALSE(surely_over(now, now));
-  EXPECT_FALSE(surely_over({"", ""}, now));
-  EXPECT_FALSE(surely_over({"b1", ""}, now));
-  EXPECT_TRUE(surely_over({"b0", ""}, now));
-  EXPECT_TRUE(surely_over({"b1", "d0"}, now));
-}
-
-TEST_F(MachineEpochTest, OfThisMachineHasABootId) {
-  EXPECT_EQ(read_machine_epoch().boot.size(), 36U);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace hypermile {
 namespace {
 
 constexpr const char* kStartItSo =
-    "start it under 'hypermile run --observe', or give it ticks (docs/injection.md)";
+    "start it under 'hypermile run --observe', or give it ticks (docs/reference/c-api.md)";
 
 // The processes that NVML sees on the GPU which --gpu names.
 Result<std::vector<pid_t>> processes_on(const std::string& gpu, Clock& clock) {

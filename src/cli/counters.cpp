@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile counters`: what a GPU's counters say of whatever runs on it, as features
-// (docs/features.md): performance counters through CUPTI, or NVML's activity counters. Changes
-// nothing. run, attach and sweep start it in a process of its own where --counters is given.
+// (docs/reference/features.md): performance counters through CUPTI, or NVML's activity counters.
+// Changes nothing. run, attach and sweep start it in a process of its own where --counters is
+// given.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -51,7 +51,7 @@ DoctorFinding without_daemon(const std::string& socket) {
   }
   return {"daemon", DoctorVerdict::kWarn,
           "no daemon, and no guardian can be started: clocks stay as they are",
-          "install hypermiled ('make install'), see docs/administration.md"};
+          "install hypermiled ('make install'), see docs/guide/administrator.md"};
 }
 
 DoctorFinding with_daemon(const wire::DaemonStatus& status) {

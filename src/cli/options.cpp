@@ -194,17 +194,18 @@ std::vector<OptionSpec> options_of(std::string_view command) {
 std::string options_markdown() {
   std::string out =
       "# Options\n\n"
-      "Made from the table in `src/cli/options.cpp`; a test keeps this page in step with it.\n\n"
-      "Every option can also stand in a configuration file (TOML): `--config F.toml`, or\n"
-      "`$XDG_CONFIG_HOME/hypermile/config.toml` where that exists. Keys at the top of the file "
-      "hold for\n"
-      "every command that has the option, keys in a table named for a command for that command "
+      "This page is made by `hypermile --options-markdown`, and a test keeps it in step with the "
+      "program.\n\n"
+      "Every option can also stand in a TOML configuration file: `--config F.toml`, or\n"
+      "`$XDG_CONFIG_HOME/hypermile/config.toml` if that exists. Keys at the top of the file apply "
+      "to every\n"
+      "command that has the option. Keys in a table named after a command apply to that command "
       "alone.\n"
-      "Most can stand in the environment as well, as `HYPERMILE_MAX_SLOWDOWN` for "
-      "`--max-slowdown` (flags are\n"
-      "`true` or `false`). The command line wins over the environment, and that over the file; "
-      "whoever gives a\n"
-      "value that makes no sense is told where it came from.\n\n"
+      "Most options can also stand in the environment: `HYPERMILE_MAX_SLOWDOWN` is "
+      "`--max-slowdown`, and\n"
+      "flags are `true` or `false`. The command line wins over the environment, and the "
+      "environment over the\n"
+      "file. An error message about a value says where the value came from.\n\n"
       "```toml\nseed = 7\n\n[evaluate]\nmax-slowdown = \"2%\"\n```\n\n"
       "| option | commands | default | meaning |\n| --- | --- | --- | --- |\n";
   for (const OptionSpec& spec : kTable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table of options. Command line, configuration file, validation and docs/options.md are
-// all made from it: an option that is not here does not exist.
+// The one table of options. Command line, configuration file, validation and
+// docs/reference/options.md are all made from it: an option that is not here does not exist.
 #pragma once
 
 #include <map>
@@ -84,7 +84,7 @@ Result<void> read_environment(std::string_view command, OptionValues& values);
 // line. Options already given stay.
 Result<void> read_config(const std::string& path, std::string_view command, OptionValues& values);
 
-// docs/options.md.
+// docs/reference/options.md.
 std::string options_markdown();
 
 }  // namespace hypermile

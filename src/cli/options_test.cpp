@@ -24,12 +24,12 @@ TEST(OptionTable, HasNoNameTwiceAndOnlyValidFallbacks) {
 TEST(OptionTable, IsWhatTheDocsSay) {
   const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
   ASSERT_NE(source, nullptr);
-  std::ifstream in(std::filesystem::path(source) / "docs/options.md");
+  std::ifstream in(std::filesystem::path(source) / "docs/reference/options.md");
   std::stringstream page;
   page << in.rdbuf();
 
   EXPECT_EQ(page.str(), options_markdown())
-      << "run: build/bin/hypermile --options-markdown > docs/options.md";
+      << "run: build/bin/hypermile --options-markdown > docs/reference/options.md";
 }
 
 TEST(OptionValues, FallBackToTheTableUntilGiven) {

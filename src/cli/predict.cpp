@@ -44,7 +44,7 @@ Result<std::vector<Asked>> read_jobs(const std::string& path, std::ostream& err)
   }
   if (defaults.empty()) {
     return Error{ErrorCode::kParse, path + ": no usable default row",
-                 "mark the default's rows with is_default=1; see docs/sweep-format.md"};
+                 "mark the default's rows with is_default=1; see docs/reference/sweep-file.md"};
   }
   std::vector<Asked> asked;
   for (const auto& group : defaults) asked.push_back({group.first, mean_features(group.second)});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile sweep --out F.csv`: measures a grid of Settings and writes the table that learn,
-// predict and evaluate read (docs/sweeping.md). With a command after -- or --pid it sweeps a living
-// job under a lease; with --gpu sim:NAME or replay:FILE#… a simulated or measured one, in virtual
-// time. What is measured is in F.csv.journal at once: the same command goes on where it was left.
+// predict and evaluate read (docs/guide/user.md). With a command after -- or --pid it sweeps a
+// living job under a lease; with --gpu sim:NAME or replay:FILE#… a simulated or measured one, in
+// virtual time. What is measured is in F.csv.journal at once: the same command goes on where it was
+// left.
 #include <fmt/format.h>
 
 #include <filesystem>

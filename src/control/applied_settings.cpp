@@ -11,10 +11,10 @@ constexpr Seconds kSoonest = milliseconds(150);  // sensors show a clock a littl
 constexpr Seconds kSettle = milliseconds(500);   // where the sensors cannot confirm it
 constexpr Seconds kLatest = Seconds(2);          // a clock above its ceiling is waited for
 constexpr Seconds kAnswerWithin = Seconds(15);   // drivers have taken ten
-constexpr double kNear = 0.015;
+constexpr double kSameClock = 0.015;
 
 bool near(const std::optional<Mhz>& seen, Mhz wanted) {
-  return seen && std::abs(*seen / wanted - 1) <= kNear;
+  return seen && std::abs(*seen / wanted - 1) <= kSameClock;
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ AppliedSettings::Stage AppliedSettings::step(Instant now) {
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     all_seen = all_seen && seen(i);
     const auto& ceiling = told_[i].sm_clock;
-    above =
-        above || (ceiling && newest_[i].sm_clock && *newest_[i].sm_clock > *ceiling * (1 + kNear));
+    above = above ||
+            (ceiling && newest_[i].sm_clock && *newest_[i].sm_clock > *ceiling * (1 + kSameClock));
   }
   const bool settled = all_seen ? waited >= kSoonest : waited >= (above ? kLatest : kSettle);
   if (!settled) return stage_;

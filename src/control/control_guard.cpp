@@ -16,7 +16,7 @@ namespace {
 constexpr double kLikely = 0.5;
 constexpr double kSure = 1;
 // Of what may be lost: from here on the default, until it is back below.
-constexpr double kNear = 0.95;
+constexpr double kNearBound = 0.95;
 constexpr double kEarnedBack = 0.9;
 // A job whose length nobody told is held against what it has run, or this.
 constexpr Seconds kShortestJob = Seconds(600);
@@ -95,7 +95,7 @@ void Controller::Core::guard_bound(Phase& phase) {
   const auto [lost, error] = phase.account.standing();
   const Seconds job = sure_job(phase, *usual);
   const double upper = (lost + kSure * error) / job;
-  const bool near = upper >= (phase.earning_back ? kEarnedBack : kNear) * *bound;
+  const bool near = upper >= (phase.earning_back ? kEarnedBack : kNearBound) * *bound;
   if (near == phase.earning_back) return;
   phase.earning_back = near;
   meters_.clear();

@@ -3,7 +3,7 @@
 // The inside of a Controller, by file: what comes in (control_events.cpp), what follows from it
 // once a round (control_loop.cpp), what a policy is told and asks for (control_policy.cpp), how the
 // Step in hand is run (control_step.cpp) and what its Windows say (control_judge.cpp).
-// docs/control.md has the states and every transition.
+// docs/design/policies.md has the states and every transition.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The states of a Controller. docs/control.md has the picture and every transition.
+// The states of a Controller. docs/design/policies.md has the picture and every transition.
 #pragma once
 
 #include <string_view>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory across runs (`--cache`): where earlier runs of a job ended, in one small file
-// ($XDG_CACHE_HOME/hypermile/jobs.json, docs/cache.md). A job is known again by the kernels of its
-// iteration and its time per iteration at the default; what is remembered is only ever a place to
-// look first (PolicyContext::remembered), so a wrong memory costs a Window.
+// ($XDG_CACHE_HOME/hypermile/jobs.json, docs/design/policies.md). A job is known again by the
+// kernels of its iteration and its time per iteration at the default; what is remembered is only
+// ever a place to look first (PolicyContext::remembered), so a wrong memory costs a Window.
 //
 // Written by rename under a lock, so that a reader finds a whole file, and two runs that end
 // together lose nothing of each other's. A broken file is set aside and forgotten: note() says so.

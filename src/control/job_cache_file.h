@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is remembered of jobs, and the text it is kept as (docs/cache.md). Anything may stand in
-// such a file: what is read is checked as if a stranger had written it, and a file with one broken
-// entry is broken.
+// What is remembered of jobs, and the text it is kept as (docs/design/policies.md). Anything may
+// stand in such a file: what is read is checked as if a stranger had written it, and a file with
+// one broken entry is broken.
 #pragma once
 
 #include <optional>

@@ -7,10 +7,7 @@
 namespace hypermile {
 namespace {
 
-// A pause is this much longer than an iteration, and no shorter than what a host may wait for its
-// GPU. How far pauses are apart is counted in iterations, since a clock must not change it.
-constexpr double kPause = 4;
-constexpr Seconds kShortestPause = milliseconds(300);
+// The distance between pauses is counted in iterations, because a clock must not change it.
 constexpr double kAsPlanned = 1.6;  // of what the plan says
 constexpr double kUsual = 1.0 / 3;  // of a Window, where it says nothing
 
@@ -21,7 +18,7 @@ constexpr double kUsual = 1.0 / 3;  // of a Window, where it says nothing
 bool PauseWatch::paused(const CountedBoundary& at, const StepPlan& plan) const {
   const Boundary& boundary = at.boundary;
   if (!last_ || boundary.unseen) return false;
-  const Seconds longest = std::max(kPause * plan.typical, kShortestPause);
+  const Seconds longest = std::max(kPauseIterations * plan.typical, kShortestPause);
   if (boundary.time - last_->boundary.time <= longest) return false;
   if (!boundary.gpu_time || !last_timed_) return true;
   const double passed = at.iteration - last_timed_->iteration;

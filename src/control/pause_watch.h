@@ -12,6 +12,11 @@
 
 namespace hypermile {
 
+// A gap between two iterations is a pause when it is at least this many iterations long and no
+// shorter than a host may wait for its GPU.
+inline constexpr double kPauseIterations = 4;
+inline constexpr Seconds kShortestPause = milliseconds(300);
+
 // A Boundary and how many iterations of its phase there had been.
 struct CountedBoundary {
   Boundary boundary;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/pause_watch.h"
+
 namespace hypermile {
 namespace {
 
@@ -13,15 +15,12 @@ constexpr std::size_t kPoints = 10;
 constexpr Seconds kLongWatch = Seconds(30);
 constexpr std::size_t kFewPoints = 5;
 constexpr double kClocks = 25;  // readings of the clock
-// A gap between two iterations is a pause as pause_watch.cpp has it.
-constexpr double kPause = 4;
-constexpr Seconds kShortestPause = milliseconds(300);
 constexpr std::size_t kPauses = 4;
 constexpr Seconds kPatience = Seconds(20);  // for GPU times, clocks and pauses
 constexpr double kPausesInWindow = 3;
 constexpr double kMostlyPauses = 2;
 constexpr Seconds kLongestWindow = Seconds(30);
-constexpr std::size_t kMost = 16384;  // an endless first look needs no endless memory
+constexpr std::size_t kMostGaps = 16384;  // an endless first look needs no endless memory
 constexpr std::size_t kFewestBlocks = 6;
 
 // Relative standard deviation of the means of `size` gaps in a row, times the root of their number:
@@ -48,7 +47,7 @@ void PhaseWatch::add(const Boundary& boundary) {
   }
   ticks_ = boundary.launch == 0;
   iteration_ += boundary.iterations;
-  if (host_.size() >= kMost) return;
+  if (host_.size() >= kMostGaps) return;
   host_.push_back({iteration_, boundary.time.since_origin()});
   if (boundary.gpu_time) gpu_.push_back({iteration_, *boundary.gpu_time});
 }
@@ -80,7 +79,8 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   std::ranges::nth_element(each, each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2));
   const Seconds median(each[each.size() / 2]);
   for (Gap& gap : gaps) {
-    gap.pause = gap.time - gap.iterations * median > std::max(kPause * median, kShortestPause);
+    gap.pause =
+        gap.time - gap.iterations * median > std::max(kPauseIterations * median, kShortestPause);
   }
   return gaps;
 }

@@ -8,13 +8,13 @@
 namespace hypermile {
 namespace {
 
-constexpr double kEnough = 0.25;  // of the iterations asked for
-constexpr double kMost = 0.8;     // of those planned
+constexpr double kEnough = 0.25;      // of the iterations asked for
+constexpr double kMostPlanned = 0.8;  // of those planned
 constexpr int kRestarts = 2;
 // Where Windows run from pause to pause.
-constexpr double kNearly = 0.85;      // of the iterations asked for, at a pause
-constexpr double kJustBehind = 0.05;  // of what lies between two pauses
-constexpr double kPatience = 1.5;     // for a pause, in what usually lies between two
+constexpr double kNearly = 0.85;        // of the iterations asked for, at a pause
+constexpr double kJustBehind = 0.05;    // of what lies between two pauses
+constexpr double kPausePatience = 1.5;  // for a pause, in what usually lies between two
 // What WindowBuilder asks of a Window, so that one that is cut short for being too slow is usable.
 constexpr Seconds kShortest = Seconds(0.6);
 constexpr int kFewestGpuTimes = 6;
@@ -59,7 +59,7 @@ void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
 bool RankMeter::may_begin(const CountedBoundary& at, Pause pause) {
   if (terms_.plan.pause_every <= 0 || pause != Pause::kNone) return true;
   waited_ += at.boundary.iterations;
-  return waited_ > kPatience * terms_.plan.pause_every;
+  return waited_ > kPausePatience * terms_.plan.pause_every;
 }
 
 // GPU times may count from elsewhere where a pattern was found anew: then they run away from the
@@ -104,7 +104,7 @@ void RankMeter::extend(const CountedBoundary& at) {
   const double between = terms_.plan.pause_every;
   if (between > 0) {
     done_ = done_ || (at.behind_pause && iterations_ >= kNearly * terms_.iterations) ||
-            iterations_ >= terms_.iterations + kPatience * between;
+            iterations_ >= terms_.iterations + kPausePatience * between;
   } else {
     done_ = iterations_ >= terms_.iterations;
   }
@@ -152,7 +152,7 @@ bool RankMeter::has_enough() const {
   // for, most of a planned one is one. Less would hold fewer of the job's short pauses than a
   // baseline does.
   const double wanted =
-      std::min(kEnough * terms_.iterations, kMost * terms_.plan.window_iterations);
+      std::min(kEnough * terms_.iterations, kMostPlanned * terms_.plan.window_iterations);
   return builder_ && whole && iterations_ > 0 && iterations_ >= wanted;
 }
 

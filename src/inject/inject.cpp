@@ -3,7 +3,7 @@
 // What the CUDA driver loads into the training process (CUDA_INJECTION64_PATH) when that first uses
 // CUDA: finds CUPTI, subscribes to the driver's launches and writes each into the ring. If anything
 // is missing, the job runs as if this library were not there, and the ring's header says why.
-// docs/injection.md has the guarantees.
+// docs/design/injection.md has the guarantees.
 #include <pthread.h>
 #include <stdlib.h>
 

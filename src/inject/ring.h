@@ -2,7 +2,7 @@
 //
 // The shared memory between a training process and the controller: one file per process, laid out
 // here and nowhere else. The injected library and the tick library write it, RingReader reads it.
-// docs/injection.md tells the protocol; in short:
+// docs/design/injection.md tells the protocol; in short:
 //
 // - The file lies in the folder named by HYPERMILE_RING_DIR, made under a name without the suffix
 //   ".ring" and renamed when it is whole. Its blocks are allocated at once, so that a full disk

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is promised to the job (docs/injection.md): forks, profilers, captures, limits and whatever
-// is missing, with the injected library in it.
+// What is promised to the job (docs/design/injection.md): forks, profilers, captures, limits and
+// whatever is missing, with the injected library in it.
 #include "testing/training_fixture.h"
 
 namespace hypermile {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What may be changed on one GPU, so that whoever comes after a crash can give it back. A file of
-// frames, appended to and made durable before each change; docs/journal.md has the format.
+// frames, appended to and made durable before each change; docs/reference/daemon-protocol.md has
+// the format.
 //
 // A journal that cannot be read to its end is damaged: its file is kept under another name, and
 // every knob of the GPU counts as changed. Opening never fails: what cannot be read is damage, and

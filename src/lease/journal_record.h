@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One record of a journal, as a frame; docs/journal.md lists the tags.
+// One record of a journal, as a frame; docs/reference/daemon-protocol.md lists the tags.
 #pragma once
 
 #include <cstdint>

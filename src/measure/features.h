@@ -4,8 +4,9 @@
 // tells how the job will take other Settings. They come from a baseline Window, from the card's
 // activity counters (NVML GPM, Hopper and newer) where it has them, and from utilisation where
 // there is nothing better; sweeps on disk fill the same names (predict/feature_columns.h). A
-// feature that nobody measured is missing, never zero. docs/features.md says what each means and
-// who provides it. Reading never fails: what is absent, not finite or impossible stays missing.
+// feature that nobody measured is missing, never zero. docs/reference/features.md says what each
+// means and who provides it. Reading never fails: what is absent, not finite or impossible stays
+// missing.
 #pragma once
 
 #include <array>
@@ -42,7 +43,7 @@ enum class Feature : unsigned {
 };
 inline constexpr std::size_t kFeatureCount = 20;
 
-// "power_share", "sm_active", …: as in sweeps, model files and docs/features.md.
+// "power_share", "sm_active", …: as in sweeps, model files and docs/reference/features.md.
 std::string_view name_of(Feature feature);
 std::optional<Feature> feature_from(std::string_view name);
 

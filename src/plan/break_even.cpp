@@ -7,10 +7,10 @@
 namespace hypermile {
 namespace {
 
-constexpr double kWorth = 0.001;    // of the default's energy
-constexpr double kShortest = 1e-6;  // s
-constexpr double kLongest = 2;      // iterations
-constexpr double kPrecision = 1.1;  // ratio of the two latencies between which it lies
+constexpr double kWorth = 0.001;           // of the default's energy
+constexpr double kShortest = 1e-6;         // s
+constexpr double kLongest = 2;             // iterations
+constexpr double kLatencyPrecision = 1.1;  // ratio of the two latencies between which it lies
 constexpr double kRounding = 1e-9;
 
 class LatencySearch {
@@ -36,7 +36,7 @@ class LatencySearch {
     if (!pays(0)) return std::nullopt;
     if (!pays(low)) return Seconds(0);
     if (pays(high)) return Seconds(high);
-    while (high / low > kPrecision) {
+    while (high / low > kLatencyPrecision) {
       const double middle = std::sqrt(low * high);
       (pays(middle) ? low : high) = middle;
     }

@@ -22,20 +22,20 @@ struct Entry {
 constexpr std::array kNetworks = {Entry{"resnet50", make_resnet50}, Entry{"vgg16", make_vgg16},
                                   Entry{"bert-base", make_bert_base}, Entry{"gpt2", make_gpt2},
                                   Entry{"gcn", make_gcn}};
-constexpr std::array kNames = {kNetworks[0].name, kNetworks[1].name, kNetworks[2].name,
-                               kNetworks[3].name, kNetworks[4].name};
-static_assert(kNames.size() == kNetworks.size());
+constexpr std::array kNetworkNames = {kNetworks[0].name, kNetworks[1].name, kNetworks[2].name,
+                                      kNetworks[3].name, kNetworks[4].name};
+static_assert(kNetworkNames.size() == kNetworks.size());
 
 }  // namespace
 
 std::span<const std::string_view> builtin_network_names() {
-  return kNames;
+  return kNetworkNames;
 }
 
 Result<Network> builtin_network(std::string_view name, std::int64_t batch) {
   const auto found = std::ranges::find(kNetworks, name, &Entry::name);
   if (found == kNetworks.end()) {
-    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    const std::vector<std::string> known(kNetworkNames.begin(), kNetworkNames.end());
     return Error{ErrorCode::kUsage, fmt::format("no network is called '{}'", name),
                  suggestion(name, known) + "; or give a file.onnx or file.json"};
   }

@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::array<std::string_view, kEfficiencyConstants> kNames = {
+constexpr std::array<std::string_view, kEfficiencyConstants> kConstantNames = {
     "kernel_time_s",        "matrix_kernel_time_s", "norm_memory",         "norm_narrow_forward",
     "norm_narrow_backward", "gather_forward",       "gather_backward",     "linear_memory",
     "conv_forward",         "conv_backward",        "conv_narrow_forward", "conv_narrow_backward"};
@@ -42,7 +42,7 @@ Constant compute_constant(const Kernel& kernel) {
 }  // namespace
 
 std::span<const std::string_view> Efficiency::names() {
-  return kNames;
+  return kConstantNames;
 }
 
 PartWork part_of(const Kernel& kernel, const Efficiency& efficiency) {

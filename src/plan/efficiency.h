@@ -2,7 +2,7 @@
 //
 // How much of a GPU's peak rates the kernels of real frameworks reach: twelve numbers, which with
 // the GPU's sheet turn a Kernel into work for the simulator's physics. The defaults are assumptions
-// from the literature (docs/layers.md); calibrate.h fits them to per-layer times.
+// from the literature (docs/design/planner.md); calibrate.h fits them to per-layer times.
 #pragma once
 
 #include <array>

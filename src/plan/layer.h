@@ -4,7 +4,7 @@
 // bytes for the forward pass, the gradient of its data, the gradient of its weights and the step of
 // the optimizer. A Layer knows nothing of any GPU and of no precision; kernels_of() is told the
 // precision. Traffic is ideal: each operand moves once to or from DRAM (what the L2 keeps is taken
-// off later, in steps.h). Formulas and their origin: docs/layers.md.
+// off later, in steps.h). Formulas and their origin: docs/design/planner.md.
 #pragma once
 
 #include <cstdint>

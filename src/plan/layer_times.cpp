@@ -18,7 +18,7 @@ namespace {
 
 enum Column {
   kModel,
-  kPrecision,
+  kPrecisionColumn,
   kLayer,
   kType,
   kIn,
@@ -54,7 +54,7 @@ Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells,
                            const std::string& groups) {
   LayerTime time;
   time.model = cells[kModel];
-  ASSIGN_OR_RETURN(time.precision, parse_precision(cells[kPrecision]));
+  ASSIGN_OR_RETURN(time.precision, parse_precision(cells[kPrecisionColumn]));
   TorchLayer description;
   description.name = cells[kLayer];
   description.type = cells[kType];

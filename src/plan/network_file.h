@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Networks from files: ONNX (.onnx) and the JSON that our Python package exports from PyTorch
-// (.json, docs/layers.md). Both readers take any bytes: what is broken, dynamic or of size zero is
-// an Error that names what and where; operators that are not known are counted and named in the
-// Network and cost what an element-wise layer does.
+// (.json, docs/reference/network-file.md). Both readers take any bytes: what is broken, dynamic or
+// of size zero is an Error that names what and where; operators that are not known are counted and
+// named in the Network and cost what an element-wise layer does.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 31;  // the format's own li
 constexpr int kMostNodes = 100'000;
 constexpr double kSmall = 1024;  // elements of an integer tensor that is a shape
 
-Error broken(const std::string& file, const std::string& what) {
+Error broken_onnx(const std::string& file, const std::string& what) {
   return Error{ErrorCode::kParse, fmt::format("{}: {}", file, what),
                "check the file with onnx.checker"};
 }
@@ -38,8 +38,8 @@ class OnnxGraph {
     onnx::GraphProto& graph = *model_.mutable_graph();
     // Newer files differ in things that are not looked at; operators are those of opset 17.
     model_.set_ir_version(std::min<std::int64_t>(model_.ir_version(), onnx::IR_VERSION));
-    if (graph.node_size() == 0) return broken(file_, "has no nodes");
-    if (graph.node_size() > kMostNodes) return broken(file_, "has too many nodes");
+    if (graph.node_size() == 0) return broken_onnx(file_, "has no nodes");
+    if (graph.node_size() > kMostNodes) return broken_onnx(file_, "has too many nodes");
     for (const onnx::TensorProto& weight : graph.initializer()) weights_.insert(weight.name());
     RETURN_IF_ERROR(guarded([&] { onnx::checker::check_model(model_); }));
     RETURN_IF_ERROR(fix_batch(graph));
@@ -49,7 +49,7 @@ class OnnxGraph {
     network.name = graph.name().empty() ? file_ : graph.name();
     network.batch = batch_.value_or(1);
     for (const onnx::NodeProto& node : graph.node()) RETURN_IF_ERROR(add(node, network));
-    if (network.layers.empty()) return broken(file_, "has no layer that runs on a GPU");
+    if (network.layers.empty()) return broken_onnx(file_, "has no layer that runs on a GPU");
     network.layers.front().input_gradient = false;
     return network;
   }
@@ -97,7 +97,7 @@ class OnnxGraph {
       call();
     } catch (const std::exception& problem) {
       const std::string why = problem.what();
-      return broken(file_, why.substr(0, why.find('\n')));
+      return broken_onnx(file_, why.substr(0, why.find('\n')));
     }
     return {};
   }
@@ -174,7 +174,7 @@ class OnnxGraph {
       node.outputs.push_back(std::move(tensor));
     }
     if (node.outputs.empty())
-      return broken(file_, fmt::format("node '{}' has no output", node.name));
+      return broken_onnx(file_, fmt::format("node '{}' has no output", node.name));
     for (const onnx::AttributeProto& attribute : from.attribute()) {
       auto& values = node.integers[attribute.name()];
       values.assign(attribute.ints().begin(), attribute.ints().end());
@@ -202,9 +202,9 @@ Result<Network> parse_onnx(std::string_view bytes, const std::string& file,
   onnx::ModelProto model;
   if (bytes.size() >= kMostBytes ||
       !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return broken(file, "is no ONNX model");
+    return broken_onnx(file, "is no ONNX model");
   }
-  if (!model.has_graph()) return broken(file, "holds no graph");
+  if (!model.has_graph()) return broken_onnx(file, "holds no graph");
   return OnnxGraph(model, file, batch).read();
 }
 

@@ -17,18 +17,18 @@ constexpr std::size_t kSlowed = 48;
 constexpr std::size_t kBudget = 600'000;
 constexpr std::size_t kRecombined = 6;  // windows beyond the limit that are given a second look
 
-struct Segment {
+struct SettingRun {
   std::size_t from = 0;  // first step
   std::size_t count = 0;
   std::uint32_t choice = 0;
 };
 
-std::vector<Segment> segments_of(const Assignment& assignment) {
+std::vector<SettingRun> segments_of(const Assignment& assignment) {
   const std::size_t n = assignment.size();
   std::size_t first = 0;
   while (first < n && assignment[first] == assignment[(first + n - 1) % n]) ++first;
   if (first == n) return {{0, n, assignment[0]}};
-  std::vector<Segment> segments;
+  std::vector<SettingRun> segments;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t step = (first + i) % n;
     if (segments.empty() || segments.back().choice != assignment[step]) {
@@ -39,9 +39,9 @@ std::vector<Segment> segments_of(const Assignment& assignment) {
   return segments;
 }
 
-Assignment assignment_of(const std::vector<Segment>& segments, std::size_t steps) {
+Assignment assignment_of(const std::vector<SettingRun>& segments, std::size_t steps) {
   Assignment assignment(steps);
-  for (const Segment& segment : segments) {
+  for (const SettingRun& segment : segments) {
     for (std::size_t i = 0; i < segment.count; ++i) {
       assignment[(segment.from + i) % steps] = segment.choice;
     }
@@ -64,7 +64,7 @@ class Refinement {
   }
 
   // Takes it if it is within the limit and better than what is there.
-  bool offer(const std::vector<Segment>& segments) {
+  bool offer(const std::vector<SettingRun>& segments) {
     return offer(assignment_of(segments, problem_.steps));
   }
   bool offer(Assignment assignment) {
@@ -77,9 +77,9 @@ class Refinement {
   }
 
   // Every segment's choice at once: combinations in order of energy until one holds.
-  void recombine(const std::vector<Segment>& segments) {
+  void recombine(const std::vector<SettingRun>& segments) {
     std::vector<std::vector<Label>> stages = {{Label{}}};
-    for (const Segment& segment : segments) {
+    for (const SettingRun& segment : segments) {
       std::vector<Label> next;
       std::vector<Label> options = options_of(segment);
       thin(options, kMostOptions);
@@ -98,7 +98,7 @@ class Refinement {
     }
     std::size_t tried = 0;
     for (std::size_t last = stages.back().size(); last-- > 0 && tried < kTried; ++tried) {
-      std::vector<Segment> chosen = segments;
+      std::vector<SettingRun> chosen = segments;
       auto label = static_cast<std::uint32_t>(last);
       for (std::size_t s = segments.size(); s-- > 0;) {
         chosen[s].choice = stages[s + 1][label].choice;
@@ -112,10 +112,10 @@ class Refinement {
   void descend() {
     for (int round = 0; best_ && budget_ > 0 && round < kRounds; ++round) {
       bool better = insert();
-      const std::vector<Segment> segments = segments_of(best_->choice);
+      const std::vector<SettingRun> segments = segments_of(best_->choice);
       if (segments.size() > kMostSegments) return;
       for (std::size_t s = 0; segments.size() > 1 && budget_ > 0 && s < segments.size(); ++s) {
-        std::vector<Segment> changed = segments;
+        std::vector<SettingRun> changed = segments;
         for (const Label& option : options_of(segments[s])) {
           changed[s].choice = option.choice;
           better = offer(changed) || better;
@@ -130,13 +130,13 @@ class Refinement {
   // while there is time. A slower segment lasts longer, so that no change comes too soon.
   void slow_down() {
     if (!best_) return;
-    std::vector<Segment> segments = segments_of(best_->choice);
+    std::vector<SettingRun> segments = segments_of(best_->choice);
     for (std::size_t i = 0; i < kSlowed; ++i) {
       const double spare = problem_.time_limit_s - best_->totals.time_s;
       double most = 0;
-      Segment* changed = nullptr;
+      SettingRun* changed = nullptr;
       std::uint32_t to = 0;
-      for (Segment& segment : segments) {
+      for (SettingRun& segment : segments) {
         const StepCost now = sum(segment.from, segment.count, segment.choice);
         for (std::uint32_t c = 0; c < problem_.choices; ++c) {
           if (problem_.gear[c] != problem_.gear[segment.choice]) continue;
@@ -218,7 +218,7 @@ class Refinement {
   }
 
   // Pareto-optimal choices of a segment that is long enough to be one, by time.
-  std::vector<Label> options_of(const Segment& segment) const {
+  std::vector<Label> options_of(const SettingRun& segment) const {
     std::vector<Label> options;
     const double spacing = std::min(problem_.sm.spacing_s, problem_.memory.spacing_s);
     for (std::uint32_t c = 0; c < problem_.choices; ++c) {
@@ -250,12 +250,12 @@ class Refinement {
   }
 
   // The beginning of a segment, earlier or later.
-  bool shift(const std::vector<Segment>& segments, std::size_t s) {
+  bool shift(const std::vector<SettingRun>& segments, std::size_t s) {
     bool better = false;
     const std::size_t before = (s + segments.size() - 1) % segments.size();
     const std::size_t n = problem_.steps;
     for (std::size_t by = 1; by < n; by *= 2) {
-      std::vector<Segment> changed = segments;
+      std::vector<SettingRun> changed = segments;
       if (by < changed[before].count) {
         changed[before].count -= by;
         changed[s].from = (changed[s].from + n - by) % n;
@@ -282,7 +282,7 @@ class Refinement {
 }  // namespace
 
 std::optional<Plan> refine(const PlanProblem& problem, const Assignment& assignment) {
-  const std::vector<Segment> segments = segments_of(assignment);
+  const std::vector<SettingRun> segments = segments_of(assignment);
   Refinement refinement(problem);
   refinement.offer(segments);
   if (segments.size() > kMostSegments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The switch-aware planner: which choice for which step of a repeating iteration, for least energy
-// within the time limit, knowing what a switch costs. How: docs/planner.md.
+// within the time limit, knowing what a switch costs. How: docs/design/planner.md.
 //
 // Never worse than the best single choice. With free switching it is the per-step optimum; where a
 // switch takes longer than the iteration it is the best single choice. Small problems are solved

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_torch_export(): the JSON document of docs/layers.md.
+// parse_torch_export(): the JSON document of docs/reference/network-file.md.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -83,7 +83,7 @@ class Reader {
   std::string problem_;
 };
 
-Error broken(const std::string& file, const std::string& what) {
+Error broken_export(const std::string& file, const std::string& what) {
   return Error{ErrorCode::kParse, fmt::format("{}: {}", file, what),
                "export it again with hypermile.export_layers()"};
 }
@@ -118,16 +118,17 @@ Result<TorchLayer> read_layer(const json& object) {
 Result<Network> parse_torch_export(std::string_view text, const std::string& file,
                                    std::optional<std::int64_t> batch) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded() || !document.is_object()) return broken(file, "is no JSON object");
+  if (document.is_discarded() || !document.is_object())
+    return broken_export(file, "is no JSON object");
   Reader reader(document);
   Network network;
   const std::string format = reader.text("format");
   network.name = reader.text("name", file);
   network.batch = reader.integer("batch", true).value_or(1);
   const std::string optimizer = reader.text("optimizer", "sgd");
-  if (!reader.problem().empty()) return broken(file, reader.problem());
+  if (!reader.problem().empty()) return broken_export(file, reader.problem());
   if (format != "hypermile-network-1") {
-    return broken(file, fmt::format("its format is '{}', not hypermile-network-1", format));
+    return broken_export(file, fmt::format("its format is '{}', not hypermile-network-1", format));
   }
   if (batch && *batch != network.batch) {
     return Error{
@@ -139,12 +140,12 @@ Result<Network> parse_torch_export(std::string_view text, const std::string& fil
   const auto layers = document.find("layers");
   if (layers == document.end() || !layers->is_array() || layers->empty() ||
       layers->size() > kMostLayers) {
-    return broken(file, "'layers' must be a list of at least one layer");
+    return broken_export(file, "'layers' must be a list of at least one layer");
   }
   for (std::size_t i = 0; i < layers->size(); ++i) {
     const auto description = read_layer((*layers)[i]);
     if (!description) {
-      return broken(file, fmt::format("layer {}: {}", i + 1, description.error().message));
+      return broken_export(file, fmt::format("layer {}: {}", i + 1, description.error().message));
     }
     auto made = make_torch_layer(*description);
     if (!made) return made.error().in(file);

@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kParticles = 1024;
+constexpr std::size_t kExpectationParticles = 1024;
 
 struct Best {
   double score = 1;  // less is better; 1 is the default
@@ -60,7 +60,7 @@ std::optional<Expectation> expect_saving(const PolicyContext& context, const Win
   const Slice slice = make_slice(context.settings, std::nullopt, found);
   if (slice.points.size() < 2) return std::nullopt;
   const ParticleTable table =
-      tabulate(*prior_grid(kParticles, context.prior_without), slice, context.seed);
+      tabulate(*prior_grid(kExpectationParticles, context.prior_without), slice, context.seed);
   std::vector<Best> all;
   for (Eigen::Index particle = 0; particle < table.log_time.rows(); ++particle) {
     all.push_back(best_of(table, particle, context, found.power));

@@ -23,7 +23,8 @@ Result<std::unique_ptr<Policy>> make_fixed_policy(std::string_view setting,
 // kUsage where nobody knows the truth.
 Result<std::unique_ptr<Policy>> make_oracle_policy(const PolicyContext& context);
 
-// The baselines: published methods and simple rivals, see each one's file and docs/policies.md.
+// The baselines: published methods and simple rivals, see each one's file and
+// docs/design/policies.md.
 std::unique_ptr<Policy> make_zeus_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_gpoeo_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_mf_gpoeo_policy(const PolicyContext& context);

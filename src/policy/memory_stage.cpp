@@ -10,7 +10,7 @@ namespace {
 constexpr double kDeep = 0.5;
 // Share of what the job may still lose that one probe may cost at worst.
 constexpr double kRiskShare = 0.6;
-constexpr double kWorthwhile = 0.01;
+constexpr double kWorthwhileSaving = 0.01;
 
 // The Setting of this memory clock that leaves everything else most open.
 std::optional<std::size_t> top_of(std::span<const Setting> settings, Mhz memory,
@@ -65,7 +65,7 @@ void MemoryStage::skip() {
 std::vector<std::optional<Mhz>> MemoryStage::ranking() const {
   std::vector<const State*> good;
   for (const State& state : states_) {
-    if (state.score && *state.score < 1 - kWorthwhile) good.push_back(&state);
+    if (state.score && *state.score < 1 - kWorthwhileSaving) good.push_back(&state);
   }
   std::ranges::stable_sort(good,
                            [](const State* a, const State* b) { return a->score < b->score; });

@@ -103,7 +103,7 @@ Result<void> add_examples(const std::string& path, ExampleSet& set) {
                     "rows{})",
                     path, file.rows.size(),
                     file.problems.empty() ? "" : "; first problem: " + file.problems[0]),
-        "mark the default's rows with is_default=1; see docs/sweep-format.md"};
+        "mark the default's rows with is_default=1; see docs/reference/sweep-file.md"};
   }
   set.sources.push_back(std::move(source));
   return {};

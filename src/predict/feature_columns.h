@@ -2,8 +2,8 @@
 //
 // Features from the columns of a sweep: those that `hypermile sweep` writes under the features' own
 // names, DCGM's profiling fields, nvprof's metrics, and utilisation in percent, each mapped onto
-// the feature that means the same (docs/features.md). Columns that are absent leave features
-// missing.
+// the feature that means the same (docs/reference/features.md). Columns that are absent leave
+// features missing.
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ struct Calibration {
 
 // On cards that nobody has seen, for a model that knows too few cards to find out for itself: what
 // one card's model needed on the cards of other families, over many pairs (card_pairs.h;
-// docs/predicting.md tells which).
+// docs/design/predictors.md tells which).
 inline constexpr BoundScales kCardPairScales = {1.35, 1.75};
 
 // On jobs that were not in the training of the member asked, rows at 0.6 of the SM clock or more.

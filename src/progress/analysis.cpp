@@ -15,7 +15,6 @@ namespace {
 constexpr double kLeastQuality = 0.55;
 constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
 constexpr float kFinerCv = 0.6F;      // and as even as this
-constexpr float kSteadyCv = 0.1F;
 // Of gaps: a kernel that comes thousands of times in a row, once in a while. A pause of the pattern
 // in the middle of the stretch makes a few at most.
 constexpr float kInRunsCv = 10;

@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kSameGap = 0.05;
+constexpr double kUnchangedGap = 0.05;
 constexpr double kBetter = 0.1;  // quality, for another level
 constexpr double kBetterLengths = 8;
 constexpr double kFewLaunches = 8;  // in an iteration
@@ -66,7 +66,7 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
     return;
   }
   const bool tentative = state_ == DetectorState::kTentative;
-  const bool same = tentative && std::abs(finding->gap - gap_) <= kSameGap * gap_;
+  const bool same = tentative && std::abs(finding->gap - gap_) <= kUnchangedGap * gap_;
   agreeing_ = same ? agreeing_ + 1 : 0;
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
@@ -98,7 +98,7 @@ bool LaunchDetector::Core::replay_tentative(std::uint64_t from) {
 
 void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
   gap_ = tracker_.mean_gap();
-  const bool same = finding && std::abs(finding->gap - gap_) <= kSameGap * gap_;
+  const bool same = finding && std::abs(finding->gap - gap_) <= kUnchangedGap * gap_;
   if (same) reference_.quality = std::max(reference_.quality, finding->reference.quality);
   const bool better = finding && !same &&
                       finding->reference.quality > reference_.quality + kBetter &&

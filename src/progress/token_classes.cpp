@@ -9,7 +9,6 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kCandidatesOfAKind = 10;
-constexpr float kSteadyCv = 0.1F;
 constexpr std::size_t kMostClasses = 1024;
 
 // Counts that differ by one chain into a class, but not without end.

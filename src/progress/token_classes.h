@@ -12,6 +12,9 @@
 
 namespace hypermile {
 
+// The gaps of a token hardly vary where their coefficient of variation is at most this.
+inline constexpr float kSteadyCv = 0.1F;
+
 struct TokenClass {
   std::uint32_t first = 0;  // of its members
   std::uint32_t count = 0;

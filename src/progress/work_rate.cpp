@@ -27,14 +27,6 @@ constexpr double kLeastLaunches = 64;
 // parts know their own spread poorly, and the error must hold all the same.
 constexpr double kFewParts = 2.365 / 1.960;
 
-struct Bin {
-  std::int64_t number = -1;  // bins since the clock's origin
-  double launches = 0;
-  double blocks = 0;
-  bool without_blocks = false;
-  std::array<std::uint32_t, kKinds> kinds{};
-};
-
 std::size_t kind_of(std::uint32_t kernel) {
   return (kernel * 0x9E3779B1U) >> 24;
 }
@@ -123,6 +115,14 @@ class WorkRate::Bins {
   Result<WorkRateEstimate> estimate(Instant now) const;
 
  private:
+  struct Bin {
+    std::int64_t number = -1;  // bins since the clock's origin
+    double launches = 0;
+    double blocks = 0;
+    bool without_blocks = false;
+    std::array<std::uint32_t, kKinds> kinds{};
+  };
+
   std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
   // Makes the bin of that time the newest; null where it is gone, and late launches are let go.
   void turn_to(std::int64_t ns) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can happen in a run: one type for each event. The event-log page of the documentation is the
-// reference of the format and docs/event-log.schema.json its schema: a change here is a change
-// there, and a change of kEventVersion where an old reader would misread it. Reports, metrics and
-// plots are made from these events alone.
+// What can happen in a run: one type for each event. docs/reference/event-log.md is the
+// reference of the format and docs/reference/event-log.schema.json its schema: a change here is a
+// change there, and a change of kEventVersion where an old reader would misread it. Reports,
+// metrics and plots are made from these events alone.
 #pragma once
 
 #include <cstdint>
@@ -113,9 +113,9 @@ struct SettingChange {
 
 // The controller is in another state, or in the same state for another reason.
 struct StateChange {
-  std::string state;     // "warm_up", "baseline", "search", "hold", …: see docs/control.md
-  std::string previous;  // "" at the start
-  std::string reason;    // in words
+  std::string state;  // "warm_up", "baseline", "search", "hold", …: see docs/design/policies.md
+  std::string previous;                      // "" at the start
+  std::string reason;                        // in words
   std::optional<std::int64_t> process = {};  // the process whose phase this is about
   std::optional<std::uint32_t> phase = {};
   std::map<std::string, double> numbers = {};  // what the reason rests on
@@ -133,7 +133,8 @@ struct FeaturesEvent {
   GpuUuid gpu;
   std::optional<std::int64_t> process = {};
   std::optional<std::uint32_t> phase = {};
-  std::map<std::string, double> values;   // by the names of docs/features.md; missing ones absent
+  // By the names of docs/reference/features.md; unknown values are absent.
+  std::map<std::string, double> values;
   std::map<std::string, double> numbers;  // what it cost to collect them
 };
 

@@ -9,30 +9,31 @@
 
 namespace hypermile {
 
-using namespace json_fields;
-
 namespace {
+
+using namespace json_fields;
 
 constexpr double kJoulesPerWattHour = 3600;
 
-void put(json& j, const char* key, const char* interval, const std::optional<Estimate>& estimate) {
+void put_estimate(json& j, const char* key, const char* interval,
+                  const std::optional<Estimate>& estimate) {
   if (!estimate) return;
-  json_fields::put(j, key, std::optional(estimate->value));
-  json_fields::put(j, interval, estimate->half_width95);
+  put(j, key, std::optional(estimate->value));
+  put(j, interval, estimate->half_width95);
 }
 
 }  // namespace
 
 nlohmann::json job_json(const JobTotals& job) {
   json j = {{"seconds", job.seconds}, {"iterations", job.iterations}};
-  json_fields::put(j, "joules", job.joules);
-  json_fields::put(j, "default_seconds", job.default_seconds);
-  json_fields::put(j, "default_joules", job.default_joules);
-  put(j, "saved_j", "saved_interval95_j", job.saved_j);
+  put(j, "joules", job.joules);
+  put(j, "default_seconds", job.default_seconds);
+  put(j, "default_joules", job.default_joules);
+  put_estimate(j, "saved_j", "saved_interval95_j", job.saved_j);
   if (job.saved_j) j["saved_wh"] = job.saved_j->value / kJoulesPerWattHour;
-  put(j, "lost_s", "lost_interval95_s", job.lost_s);
-  put(j, "energy_change", "energy_change_interval95", job.energy_change);
-  put(j, "time_change", "time_change_interval95", job.time_change);
+  put_estimate(j, "lost_s", "lost_interval95_s", job.lost_s);
+  put_estimate(j, "energy_change", "energy_change_interval95", job.energy_change);
+  put_estimate(j, "time_change", "time_change_interval95", job.time_change);
   if (job.energy_change || job.time_change) {
     j["compared_with"] = job.against_default_run ? "default_run" : "default_windows";
     j["text"] = job_text(job);
@@ -46,12 +47,12 @@ nlohmann::json cost_json(const SettingCost& cost) {
             {"unusable", cost.unusable},
             {"iterations", cost.iterations},
             {"kept", cost.kept}};
-  put(j, "time_per_iteration_s", "time_interval95_s", cost.time_s);
-  put(j, "energy_per_iteration_j", "energy_interval95_j", cost.energy_j);
-  put(j, "power_w", "power_interval95_w", cost.power_w);
-  put(j, "sm_mhz", "sm_interval95_mhz", cost.sm_mhz);
-  put(j, "energy_change", "energy_change_interval95", cost.energy_change);
-  put(j, "time_change", "time_change_interval95", cost.time_change);
+  put_estimate(j, "time_per_iteration_s", "time_interval95_s", cost.time_s);
+  put_estimate(j, "energy_per_iteration_j", "energy_interval95_j", cost.energy_j);
+  put_estimate(j, "power_w", "power_interval95_w", cost.power_w);
+  put_estimate(j, "sm_mhz", "sm_interval95_mhz", cost.sm_mhz);
+  put_estimate(j, "energy_change", "energy_change_interval95", cost.energy_change);
+  put_estimate(j, "time_change", "time_change_interval95", cost.time_change);
   j["text"] = cost_text(cost);
   if (cost.energy_change || cost.time_change) j["change_text"] = change_text(cost);
   return j;

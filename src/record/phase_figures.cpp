@@ -8,7 +8,7 @@
 namespace hypermile {
 namespace {
 
-bool positive(double value) {
+bool is_positive(double value) {
   return std::isfinite(value) && value > 0;
 }
 
@@ -26,12 +26,12 @@ std::optional<double> energy_error_of(const Window& window) {
 
 // How much a window tells about what an iteration takes; 0 is nothing.
 int worth_of(const Window& window) {
-  if (!window.time_per_iteration || !positive(window.time_per_iteration->value()) ||
-      !positive(window.iterations)) {
+  if (!window.time_per_iteration || !is_positive(window.time_per_iteration->value()) ||
+      !is_positive(window.iterations)) {
     return 0;
   }
   const std::optional<double> energy = energy_of(window);
-  if (energy && !positive(*energy)) return 0;
+  if (energy && !is_positive(*energy)) return 0;
   if (window.usable()) return window.gpu_timed ? 5 : 4;
   switch (window.refusal) {
     case Refusal::kHeldBack:
@@ -56,8 +56,8 @@ std::string kind_of(const std::string& reason) {
   return kind;
 }
 
-std::optional<Estimate> scaled(const std::optional<Estimate>& estimate, double factor) {
-  return estimate ? std::optional(hypermile::scaled(*estimate, factor)) : std::nullopt;
+std::optional<Estimate> scaled_if(const std::optional<Estimate>& estimate, double factor) {
+  return estimate ? std::optional(scaled(*estimate, factor)) : std::nullopt;
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ void PhaseFigures::add(const Window& window, const std::optional<double>& counte
 // them settled there. Logs of version 0.1 do not count them; there a window tells how far the job
 // had come when it began.
 double PhaseFigures::newly_run(const Window& window, const std::optional<double>& counted) {
-  if (!positive(window.iterations)) return 0;
+  if (!is_positive(window.iterations)) return 0;
   if (counted) {
     const double fresh = std::max(window.iterations, *counted - counted_);
     counted_ = std::max(*counted, counted_ + window.iterations);
@@ -155,8 +155,8 @@ SettingCost PhaseFigures::cost_of(const AtSetting& measured) const {
   cost.gpu_timed = measured.gpu_timed;
   cost.unusable = measured.unusable;
   cost.iterations = measured.iterations / micro_batches_;
-  cost.time_s = scaled(measured.time_s.estimate(), micro_batches_);
-  cost.energy_j = scaled(measured.energy_j.estimate(), micro_batches_);
+  cost.time_s = scaled_if(measured.time_s.estimate(), micro_batches_);
+  cost.energy_j = scaled_if(measured.energy_j.estimate(), micro_batches_);
   cost.power_w = measured.power_w.estimate();
   cost.sm_mhz = measured.sm_mhz.estimate();
   cost.energy_disagreement = measured.disagreement.mean();
@@ -194,12 +194,12 @@ std::optional<Estimate> PhaseFigures::difference(WindowMean AtSetting::*quantity
     if (each.setting.empty() || !cost) continue;
     iterations += each.ran;
     const Estimate part{each.ran * (at_default->value - cost->value),
-                        hypermile::scaled(*cost, each.ran).half_width95};
+                        scaled(*cost, each.ran).half_width95};
     sum = sum ? sum_of(*sum, part) : part;
   }
   if (!sum) return std::nullopt;
   // The error of the default is the same in every difference.
-  return sum_of(*sum, {0, hypermile::scaled(*at_default, iterations).half_width95});
+  return sum_of(*sum, {0, scaled(*at_default, iterations).half_width95});
 }
 
 std::optional<Estimate> PhaseFigures::saved_j() const {
@@ -207,7 +207,7 @@ std::optional<Estimate> PhaseFigures::saved_j() const {
 }
 
 std::optional<Estimate> PhaseFigures::lost_s() const {
-  return scaled(difference(&AtSetting::time_s), -1);
+  return scaled_if(difference(&AtSetting::time_s), -1);
 }
 
 std::optional<double> PhaseFigures::spent_j() const {

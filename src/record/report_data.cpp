@@ -26,13 +26,13 @@ double milliseconds_of(double time_s) {
   return std::round(time_s * 1e3) / 1e3;
 }
 
-void put(json& j, const char* key, const std::optional<double>& value) {
+void put_short(json& j, const char* key, const std::optional<double>& value) {
   if (value && std::isfinite(*value)) j[key] = shortened(*value);
 }
 
 template <class Tag>
-void put(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
-  if (value) put(j, key, std::optional(value->value()));
+void put_short(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
+  if (value) put_short(j, key, std::optional(value->value()));
 }
 
 json setting_of(const Setting& setting) {
@@ -101,11 +101,11 @@ std::optional<double> total(const RunDigest& run, const char* name) {
 
 json now_of(const Sample& last) {
   json j = json::object();
-  put(j, "power_w", last.power_instant ? last.power_instant : last.power_average);
-  put(j, "sm_mhz", last.sm_clock);
-  put(j, "mem_mhz", last.memory_clock);
-  put(j, "temperature_c", last.temperature);
-  put(j, "utilization", last.gpu_utilization);
+  put_short(j, "power_w", last.power_instant ? last.power_instant : last.power_average);
+  put_short(j, "sm_mhz", last.sm_clock);
+  put_short(j, "mem_mhz", last.memory_clock);
+  put_short(j, "temperature_c", last.temperature);
+  put_short(j, "utilization", last.gpu_utilization);
   return j;
 }
 
@@ -133,12 +133,12 @@ json gpu_of(const RunDigest& run, const WatchedGpu& gpu) {
             {"throttled", gpu.throttled},
             {"now", now_of(gpu.last)}};
   if (gpu.identity.index) j["index"] = *gpu.identity.index;
-  put(j, "energy_j", run.figures().energy(gpu.identity.uuid));
+  put_short(j, "energy_j", run.figures().energy(gpu.identity.uuid));
   if (gpu.truth) {
     j["oracle"] = {{"setting", setting_of(gpu.truth->setting)}};
-    put(j["oracle"], "slowdown", total(run, "true_best_slowdown"));
+    put_short(j["oracle"], "slowdown", total(run, "true_best_slowdown"));
     if (const auto change = total(run, "true_best_energy_change")) {
-      put(j["oracle"], "saved", std::optional(-*change));
+      put_short(j["oracle"], "saved", std::optional(-*change));
     }
   }
   return j;
@@ -203,7 +203,7 @@ nlohmann::json run_json(const RunDigest& run, const std::string& id, const std::
   j["environment"] = run.start().environment;
   j["policy"] = run.told_by_start("policy");
   j["objective"] = run.told_by_start("objective");
-  put(j, "bound", run.bound());
+  put_short(j, "bound", run.bound());
   j["job"] = job_json(run.figures().job());
   j["phases"] = phases_json(run.figures());
   j["state_reason"] = run.state_reason();

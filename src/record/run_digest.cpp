@@ -9,9 +9,6 @@
 namespace hypermile {
 namespace {
 
-// On one GPU: further phases are not drawn.
-constexpr std::size_t kMostPhases = 32;
-
 template <class Quantity>
 void keep(std::optional<Quantity>& known, const std::optional<Quantity>& fresh) {
   if (fresh) known = fresh;

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hypermile {
 namespace {
-
-// On one GPU: a job with more phases is told of as if the others had not been.
-constexpr std::ptrdiff_t kMostPhases = 32;
 
 bool exploring(const Decision& decision) {
   const auto found = decision.numbers.find("exploring");
@@ -135,7 +133,10 @@ PhaseFigures* RunFigures::phase_of(const WindowEvent& event) {
       return &each;
     }
   }
-  if (std::ranges::count(phases_, event.gpu, &PhaseFigures::gpu) >= kMostPhases) return nullptr;
+  if (std::cmp_greater_equal(std::ranges::count(phases_, event.gpu, &PhaseFigures::gpu),
+                             kMostPhases)) {
+    return nullptr;
+  }
   phases_.emplace_back(event.gpu, process, event.window.pattern);
   phases_.back().set_micro_batches(micro_batches(process, event.window.pattern.phase));
   return &phases_.back();

@@ -16,6 +16,9 @@
 
 namespace hypermile {
 
+// On one GPU; further phases are neither counted nor drawn.
+inline constexpr std::size_t kMostPhases = 32;
+
 // One phase of the job over all of its GPUs: energies and powers add, time is the job's.
 struct JobPhase {
   std::int64_t process = 0;  // the process that the time was measured in

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "testing/measured_runs.h"
 
 namespace hypermile {
@@ -79,7 +81,7 @@ TEST(RunFigures, CompareTheWholeJobWithItsIterationsAtTheDefault) {
 
   const JobTotals job = figures.job();
 
-  EXPECT_EQ(job.seconds, 60);
+  EXPECT_DOUBLE_EQ(job.seconds, 60);
   EXPECT_EQ(job.joules, 15000);
   EXPECT_EQ(job.iterations, 300);
   const double saved = 10 * (30 - 40) + 240 * (30 - 22);

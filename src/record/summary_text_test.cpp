@@ -38,7 +38,7 @@ TEST(SummaryText, TellsOfALogThatWasCutOffWhatItsWindowsShow) {
   EXPECT_EQ(
       summary_text(searched()),
       "hypermile: the log ends after 50.0 s, before its run did; GPU 3 (NVIDIA H200)\n"
-      "  the whole job, search included, against the default: 4.6 % energy saved (1434 J instead "
+      "  the whole job, search included, against the default: 4.4 % energy saved (1434 J instead "
       "of "
       "1500 J), 0.5 % slower (50.0 s instead of 49.8 s)\n"
       "    default: 100.0 ± 12.7 ms and 30.00 ± 3.81 J an iteration, from 2 windows\n"

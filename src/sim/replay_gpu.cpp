@@ -13,7 +13,7 @@ namespace {
 constexpr double kNoiseIterations = 30;
 // Noise is drawn once for each stretch of an iteration, but not more often than this.
 constexpr Seconds kShortestSegment = milliseconds(20);
-constexpr std::size_t kHistorySize = 120;
+constexpr std::size_t kReplayedHistory = 120;
 constexpr double kReached = 0.98;
 
 template <class Value, class Take>
@@ -124,7 +124,7 @@ void ReplayGpu::advance_segment(Instant to) {
   }
   if (now_ >= next_history_) {
     history_.push_back({now_, power});
-    if (history_.size() > kHistorySize) history_.pop_front();
+    if (history_.size() > kReplayedHistory) history_.pop_front();
     next_history_ = now_ + options_.history_period;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A simulated training job from its file workloads/NAME.toml (docs/workload-format.md).
+// A simulated training job from its file workloads/NAME.toml (docs/reference/workload-file.md).
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ Result<Columns> find_columns(const CsvReader& reader) {
                   {}};
   if (!missing.empty()) {
     Error error = reader.error("the header lacks the column(s) " + missing);
-    error.remedy = "a sweep has one row per GPU, job and Setting; see docs/sweep-format.md";
+    error.remedy = "a sweep has one row per GPU, job and Setting; see docs/reference/sweep-file.md";
     return error;
   }
   for (const std::string_view name : kVariantColumns) {

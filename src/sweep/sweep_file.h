@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a measured sweep: a CSV file in which each row is one GPU under one job at one Setting,
-// with time and power per iteration (columns in docs/sweep-format.md). This file turns text into
-// rows and counts what it cannot use; curve.h turns rows into one curve per GPU and job.
+// with time and power per iteration (columns in docs/reference/sweep-file.md). This file turns text
+// into rows and counts what it cannot use; curve.h turns rows into one curve per GPU and job.
 #pragma once
 
 #include <istream>

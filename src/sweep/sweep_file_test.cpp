@@ -69,7 +69,7 @@ TEST(ReadSweep, NamesTheColumnsThatAreMissing) {
   EXPECT_EQ(
       read("gpu,time_s\n").error().line(),
       "s.csv:1: the header lacks the column(s) workload, power_w, is_default; a sweep has one "
-      "row per GPU, job and Setting; see docs/sweep-format.md");
+      "row per GPU, job and Setting; see docs/reference/sweep-file.md");
 }
 
 TEST(ReadSweep, SaysWhenTheFileIsNotThere) {

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every line that the README tells people to type is typed: against an installation in a folder of its own, on GPUs of the
-NVML stand-in, with `python train.py` a job there. Blocks run side by side, each on a machine of its own; lines of a
-block follow one another.
+"""Every line that the README and the guide tell people to type is typed: against an installation in a folder of its own, on
+GPUs of the NVML stand-in, with `python train.py` a job there. Blocks run side by side, each on a machine of its own; lines of a
+block follow one another. The demo's output in the README is what the program prints.
 
-What stands for something that only the reader has: process 4242 is a job that runs, sweep.csv a sweep with counters,
-systemctl what starts the unit's program. `make …` lines must be targets; the checks before a change run them."""
+Typed are blocks marked `sh`, blocks of `make TARGET` lines, and `python` blocks that begin with `import hypermile`; blocks marked
+`bash` are only shown. What stands for something that only the reader has: process 4242 is a job that runs, sweep.csv a sweep
+with counters, systemctl what starts the unit's program. `make …` lines must be targets; the checks before a change run them.
+
+    test_readme.py --update    puts what the demo prints now into the README (build/bin/hypermile, or $HYPERMILE)"""
 
 import concurrent.futures
 import glob
@@ -16,9 +19,18 @@ import sys
 import tempfile
 import unittest
 
-from world import World, wait_for
+SOURCE = os.environ.setdefault("SOURCE_FOLDER", os.path.abspath(os.path.join(os.path.dirname(__file__), "../..")))
+BUILD = os.environ.setdefault("BUILD_FOLDER", os.path.join(SOURCE, "build"))
+for program in ("hypermile", "hypermiled"):
+    os.environ.setdefault(program.upper(), os.path.join(BUILD, "bin", program))
+sys.path.insert(0, os.path.join(SOURCE, "tests/run"))
 
-SOURCE, BUILD = os.environ["SOURCE_FOLDER"], os.environ["BUILD_FOLDER"]
+from world import World, wait_for  # noqa: E402  (it reads the environment set above)
+
+README = os.path.join(SOURCE, "README.md")
+PAGES = [README, *sorted(glob.glob(os.path.join(SOURCE, "docs/guide/*.md")))]
+DEMO = re.compile(r"(<!-- demo:begin[^\n]*-->\n```text\n)(.*?)(```\n<!-- demo:end -->)", re.S)
+ONE_SCREEN = 70  # lines of the README
 
 SYSTEMCTL = """#!/bin/bash
 # In place of systemd: starts what the unit says.
@@ -42,17 +54,51 @@ def train(batch):
 """
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def code_blocks(text):
+    """All code blocks of a page: (language, lines)."""
+    language, lines = None, []
+    for line in text.splitlines():
+        if not line.startswith("```"):
+            lines.append(line)
+        elif language is None:
+            language, lines = line[3:], []
+        else:
+            yield language, lines
+            language = None
+
+
 def blocks():
-    """The code blocks of the README that are typed: (line of the README, its lines)."""
-    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
-        text = file.read()
-    for found in re.finditer(r"^```(sh|python)?\n(.*?)^```$", text, re.M | re.S):
-        if found[1] == "python":
-            yield text[:found.start()].count("\n") + 2, [found[2]]
-            continue
-        lines = [line.split(" # ")[0].strip() for line in found[2].splitlines()]
-        if found[1] or all(re.match(r"make \w+$", line) for line in lines):
-            yield text[:found.start()].count("\n") + 2, [line for line in lines if line]
+    """The code blocks that are typed: their lines, a Python program being one."""
+    for page in PAGES:
+        for language, lines in code_blocks(read(page)):
+            if language == "python" and lines[0] == "import hypermile":
+                yield ["\n".join(lines) + "\n"]
+            lines = [line.split(" # ")[0].strip() for line in lines]
+            if language == "sh" or (not language and all(re.match(r"make \w+$", line) for line in lines)):
+                yield [line for line in lines if line]
+
+
+def demo_output():
+    """What `make demo` prints after building. Where no page was built (npm is missing) no report is made or named."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "build"))
+        done = subprocess.run([os.path.abspath(os.environ["HYPERMILE"]), "demo", "--report", "build/demo.html"], cwd=folder,
+                              env={**os.environ, "XDG_CONFIG_HOME": folder}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+        reported = os.path.exists(os.path.join(folder, "build/demo.html"))
+    return done.stdout + ("" if reported else "Report, with plots and every decision in words: build/demo.html\n")
+
+
+def update():
+    printed = demo_output()
+    text = DEMO.sub(lambda found: found[1] + printed + found[3], read(README))
+    with open(README, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def write_sweep(path):
@@ -127,8 +173,7 @@ class ReadmeTest(unittest.TestCase):
             file.write(SYSTEMCTL)
         os.chmod(os.path.join(folder, "systemctl"), 0o755)
         os.symlink(sys.executable, os.path.join(folder, "python"))
-        with open(os.path.join(SOURCE, "Makefile"), encoding="utf-8") as file:
-            cls.targets = set(re.findall(r"^(\w+):.*##", file.read(), re.M))
+        cls.targets = set(re.findall(r"^(\w+):.*##", read(os.path.join(SOURCE, "Makefile")), re.M))
 
     def run_block(self, lines):
         said = {}
@@ -146,10 +191,13 @@ class ReadmeTest(unittest.TestCase):
         return said
 
     def test_every_line_runs(self):
-        found = list(blocks())
+        found = []
+        for block in blocks():  # what only repeats another block is typed once
+            if not any(set(block) <= set(earlier) for earlier in found):
+                found.append(block)
         said = {}
         with concurrent.futures.ThreadPoolExecutor(len(found)) as pool:
-            for result in pool.map(lambda block: self.run_block(block[1]), found):
+            for result in pool.map(self.run_block, found):
                 said.update(result)
         for line, (code, text) in said.items():
             with self.subTest(line):
@@ -164,7 +212,7 @@ class ReadmeTest(unittest.TestCase):
         self.assertRegex(said[program][1], r"iteration")
 
     def test_each_kind_of_user_is_told_what_to_type(self):
-        lines = [line for _, block in blocks() for line in block]
+        lines = [line for block in blocks() for line in block]
         for start in ("hypermile run -- python train.py", "hypermile run --observe -- python train.py",
                       "hypermile attach --pid 4242", "import hypermile", "hypermile sweep", "hypermile evaluate",
                       "hypermile learn", "hypermile plan",
@@ -172,5 +220,20 @@ class ReadmeTest(unittest.TestCase):
             self.assertTrue(any(line.startswith(start) for line in lines), start)
 
 
+class ReadmeTextTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_demos_output_is_what_the_program_prints(self):
+        pasted = DEMO.search(read(README))
+        self.assertIsNotNone(pasted, "the README has no block between demo:begin and demo:end")
+        self.assertEqual(pasted[2], demo_output(), "run: python3 tests/readme/test_readme.py --update")
+
+    def test_it_is_one_screen(self):
+        self.assertLessEqual(len(read(README).splitlines()), ONE_SCREEN)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--update"]:
+        update()
+    else:
+        unittest.main()

@@ -85,7 +85,7 @@ console.log(`Prometheus: half of ${calls} readings of the stand-in's sensors too
 // The dashboard.
 const root = join(process.env.SOURCE_DIR);
 const dashboard = JSON.parse(readFileSync(join(root, "packaging/grafana-dashboard.json"), "utf8"));
-const known = new Set(readFileSync(join(root, "docs/metrics.md"), "utf8").match(/hypermile_[a-z_]+/g));
+const known = new Set(readFileSync(join(root, "docs/reference/metrics.md"), "utf8").match(/hypermile_[a-z_]+/g));
 for (const panel of dashboard.panels) {
   for (const target of panel.targets ?? []) {
     const names = target.expr.match(/hypermile_[a-z_]+/g) ?? [];

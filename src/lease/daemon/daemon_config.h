@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hypermiled.toml, the daemon's only configuration: the allow-list, the site's baseline and a few
-// limits (docs/administration.md). Read at start and on reload by the daemon, and for its baseline
-// by a guardian. A file with any mistake in it is refused as a whole, with the line.
+// limits (docs/guide/administrator.md). Read at start and on reload by the daemon, and for its
+// baseline by a guardian. A file with any mistake in it is refused as a whole, with the line.
 #pragma once
 
 #include <functional>

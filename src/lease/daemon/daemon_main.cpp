@@ -23,7 +23,7 @@ constexpr const char* kHelp =
     "  --state FOLDER    where it keeps its journals (default /run/hypermile/state)\n"
     "  --guardian        serve the one client on standard input, restore when it is gone, end\n"
     "  --help, --version\n\n"
-    "See docs/administration.md.\n";
+    "See docs/guide/administrator.md.\n";
 
 Error usage(std::string message) {
   return Error{ErrorCode::kUsage, std::move(message), "see 'hypermiled --help'"};

@@ -2,7 +2,8 @@
 //
 // The privileged process as a whole: signals, driver, socket, service manager. As the daemon it
 // serves everybody who finds its socket; as a guardian one client on the socket it was started
-// with, after whom it restores and ends. docs/administration.md says what happens when who dies.
+// with, after whom it restores and ends. docs/guide/administrator.md says what happens when who
+// dies.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said on the daemon's socket, as types: requests of a client, replies of the daemon or of
-// a guardian (docs/protocol.md). Each is one frame. encode_* and decode_* are the only places that
-// know tags; decoding takes any bytes, checks every value, and never fails otherwise than by kParse
-// or, for a version it does not speak, kUnsupported.
+// a guardian (docs/reference/daemon-protocol.md). Each is one frame. encode_* and decode_* are the
+// only places that know tags; decoding takes any bytes, checks every value, and never fails
+// otherwise than by kParse or, for a version it does not speak, kUnsupported.
 #pragma once
 
 #include <cstdint>
@@ -107,7 +107,7 @@ struct GpuStatus {
   bool allowed = false;  // the one who asks may lease it
   std::string trouble;   // why it cannot be leased or is not yet restored; "" where it is well
 };
-// Something counted since the daemon began, by name (docs/protocol.md).
+// Something counted since the daemon began, by name (docs/reference/daemon-protocol.md).
 struct Count {
   std::string name;
   std::uint64_t value = 0;

@@ -206,7 +206,7 @@ Result<Reply> decode_daemon_status(const Fields& fields) {
   return Reply(std::move(status));
 }
 
-Result<Reply> decode_by_type(std::uint64_t type, const Fields& fields) {
+Result<Reply> decode_reply_of_type(std::uint64_t type, const Fields& fields) {
   switch (type) {
     case tags::kRefused: {
       Error error;
@@ -237,7 +237,7 @@ Result<std::string> encode_reply(const Numbered<Reply>& reply) {
 Result<Numbered<Reply>> decode_reply(std::string_view body) {
   ASSIGN_OR_RETURN(const Fields fields, Fields::parse(body));
   ASSIGN_OR_RETURN(const Opening opening, read_opening(fields));
-  ASSIGN_OR_RETURN(Reply reply, decode_by_type(opening.type, fields));
+  ASSIGN_OR_RETURN(Reply reply, decode_reply_of_type(opening.type, fields));
   return Numbered<Reply>{opening.sequence, std::move(reply)};
 }
 

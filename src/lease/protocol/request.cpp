@@ -80,7 +80,7 @@ Result<Request> decode_reset(const Fields& fields) {
   return Request(std::move(request));
 }
 
-Result<Request> decode_by_type(std::uint64_t type, const Fields& fields) {
+Result<Request> decode_request_of_type(std::uint64_t type, const Fields& fields) {
   switch (type) {
     case tags::kAcquire:
       return decode_acquire(fields);
@@ -114,7 +114,7 @@ Result<std::string> encode_request(const Numbered<Request>& request) {
 Result<Numbered<Request>> decode_request(std::string_view body) {
   ASSIGN_OR_RETURN(const Fields fields, Fields::parse(body));
   ASSIGN_OR_RETURN(const Opening opening, read_opening(fields));
-  ASSIGN_OR_RETURN(Request request, decode_by_type(opening.type, fields));
+  ASSIGN_OR_RETURN(Request request, decode_request_of_type(opening.type, fields));
   return Numbered<Request>{opening.sequence, std::move(request)};
 }
 

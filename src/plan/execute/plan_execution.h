@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out a plan (docs/planner.md) beside a job that says where it is: takes boundaries from a
-// queue, asks for the Setting that will be wanted when the request acts, one request at a time and
-// so many a second at most, and has the plan tried against the default and the best single Setting
-// first. The job's thread calls post() alone, which never waits; everything else is one other
-// thread's, which sleeps until round() says.
+// Carries out a plan (docs/design/planner.md) beside a job that says where it is: takes boundaries
+// from a queue, asks for the Setting that will be wanted when the request acts, one request at a
+// time and so many a second at most, and has the plan tried against the default and the best single
+// Setting first. The job's thread calls post() alone, which never waits; everything else is one
+// other thread's, which sleeps until round() says.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of a chip's metrics mean which feature. Chips differ in what they can sample, so a feature
-// may have several forms, the best first; docs/features.md has the table by generation.
+// may have several forms, the best first; docs/reference/features.md has the table by generation.
 #pragma once
 
 #include <span>

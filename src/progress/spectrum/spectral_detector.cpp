@@ -26,7 +26,7 @@ constexpr double kStrongFew = 0.75;     // the same where it was seen fewer than
 constexpr double kStrongFewest = 0.85;  // …fewer than 4.5 times: slow noise does that by chance
 constexpr double kStrongHalf = 0.4;     // the same in parts of the recording
 constexpr double kTolerance = 0.06;     // by which parts may differ
-constexpr double kFewPeriods = 3.5;
+constexpr double kFewestPeriods = 3.5;
 constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
 constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
 constexpr double kNearlyAsMuch = 0.86;
@@ -78,7 +78,7 @@ bool holds_throughout(std::span<const double> series, double period) {
     const Repetition repetition(one);
     if (repetition.strength(period, kTolerance) < kStrongHalf) return false;
     // A part that holds few periods cannot be searched afresh.
-    if (period * kFewPeriods > static_cast<double>(one.size())) return true;
+    if (period * kFewestPeriods > static_cast<double>(one.size())) return true;
     // Several repetitions may match the grid of samples better than one does.
     const auto found = repetition.find(kLookFrom);
     const double times = found ? std::max(1.0, std::round(found->period / period)) : 0;

@@ -2,7 +2,8 @@
 //
 // The metrics for Prometheus: a registry that is made again at every poll, from the newest run of
 // each log and from the daemon's status, so that nothing outlives its source. A scrape only reads
-// the registry: no device is read and no counter is reset. docs/metrics.md is made from it.
+// the registry: no device is read and no counter is reset. docs/reference/metrics.md is made from
+// it.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/metrics.md, from a registry in which every metric has a value.
+// docs/reference/metrics.md, from a registry in which every metric has a value.
 #include "record/event.h"
 #include "record/serve/metrics.h"
 
@@ -69,21 +69,18 @@ std::string metrics_reference() {
   const RunDigest run = example_run();
   const RunDigest* const runs[] = {&run};
   return "# Metrics\n\n"
-         "What `hypermile serve` has at `/metrics`, in Prometheus' text format; made by\n"
-         "`hypermile --metrics-markdown`, and a test keeps this page in step with it. Units are "
-         "base "
-         "units\n"
-         "(joules, watts, hertz, seconds; shares are ratios), counters end in `_total`.\n\n"
-         "Everything comes from event logs (the newest run of each) and from the daemon's own "
-         "words; "
-         "to scrape\n"
-         "reads what the last poll, once a second, has found: it asks no device and resets "
-         "nothing. "
-         "What is not\n"
-         "known is absent. `gpu` is the UUID, `index` NVML's number, `run` one run of hypermile "
-         "(Prometheus keeps\n"
-         "`job` for itself); the host is left to the scrape configuration. Counters of a run begin "
-         "with the run.\n\n" +
+         "`hypermile serve` offers these metrics at `/metrics` in Prometheus' text format. This "
+         "page is made by\n"
+         "`hypermile --metrics-markdown`, and a test keeps it in step with the program. Units are "
+         "base units\n"
+         "(joules, watts, hertz, seconds; shares are ratios). Counters end in `_total`.\n\n"
+         "All values come from event logs (the newest run of each) and from the daemon's socket, "
+         "polled once a\n"
+         "second. A scrape asks no device and resets nothing. A value that is not known is absent. "
+         "`gpu` is the\n"
+         "UUID, `index` is NVML's number, and `run` is one run of hypermile (Prometheus keeps "
+         "`job` for itself).\n"
+         "The scrape configuration names the host. Counters of a run begin with the run.\n\n" +
          Metrics(runs, example_daemon(), 0).markdown();
 }
 

@@ -70,12 +70,12 @@ TEST(Metrics, LeaveOutAHistogramThatIsNone) {
 TEST(Metrics, ReferencePageIsInStep) {
   const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
   ASSERT_NE(source, nullptr);
-  std::ifstream file(std::string(source) + "/docs/metrics.md");
+  std::ifstream file(std::string(source) + "/docs/reference/metrics.md");
   std::ostringstream page;
   page << file.rdbuf();
 
   EXPECT_EQ(page.str(), metrics_reference())
-      << "run: build/bin/hypermile --metrics-markdown > docs/metrics.md";
+      << "run: build/bin/hypermile --metrics-markdown > docs/reference/metrics.md";
 }
 
 }  // namespace

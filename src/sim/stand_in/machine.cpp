@@ -10,6 +10,7 @@
 
 #include "sim/advance.h"
 #include "sim/ranks.h"
+#include "sim/stand_in/host_clock.h"
 #include "sim/stand_in/process_life.h"
 
 namespace hypermile {
@@ -20,12 +21,6 @@ constexpr double kAfterlifeSeconds = 0.1;  // queued work of a process that was 
 // An idle card that nobody looked at is simulated this far, and then it sleeps.
 constexpr double kIdleDetailSeconds = 600;
 constexpr std::int64_t kWallClockStepNs = 5'000'000;
-
-std::int64_t clock_ns(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
 
 void release(GpuRecord& record, const GpuPhysics& physics) {
   stop_job(record.sim, physics);
@@ -85,7 +80,7 @@ void rest(GpuRecord& record, const GpuPhysics& physics, double machine_s) {
 }  // namespace
 
 double Machine::now_s() const {
-  const std::int64_t elapsed = clock_ns(CLOCK_MONOTONIC) - state().origin_ns;
+  const std::int64_t elapsed = host_clock_ns(CLOCK_MONOTONIC) - state().origin_ns;
   return static_cast<double>(elapsed) * 1e-9 * state().speed;
 }
 
@@ -93,7 +88,7 @@ std::uint64_t Machine::unix_us(const GpuRecord& record, double gpu_time_s) const
   // One fixed offset gives a sample the same time whenever it is asked for, until somebody sets the
   // wall clock.
   const std::int64_t epoch_now =
-      clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + state().origin_ns;
+      host_clock_ns(CLOCK_REALTIME) - host_clock_ns(CLOCK_MONOTONIC) + state().origin_ns;
   const bool stepped = std::abs(epoch_now - state().epoch_ns) > kWallClockStepNs;
   const std::int64_t epoch = stepped ? epoch_now : state().epoch_ns;
   const double since_origin = (gpu_time_s + record.slept_s) / state().speed;

@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "sim/advance.h"
 #include "sim/gpu_sheet.h"
+#include "sim/stand_in/host_clock.h"
 #include "sim/stand_in/machine.h"
 
 namespace hypermile {
@@ -72,18 +73,12 @@ GpuFacts facts_of(const GpuSheet& sheet, unsigned index) {
   return facts;
 }
 
-std::int64_t clock_ns(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
-
 Result<void> fill(MachineState& state, const std::vector<std::string>& gpus, double speed) {
   state.gpu_count = static_cast<std::uint32_t>(gpus.size());
   state.speed = speed;
   const auto warm_up_ns = static_cast<std::int64_t>(kWarmUpSeconds / speed * 1e9);
-  state.origin_ns = clock_ns(CLOCK_MONOTONIC) - warm_up_ns;
-  state.epoch_ns = clock_ns(CLOCK_REALTIME) - warm_up_ns;
+  state.origin_ns = host_clock_ns(CLOCK_MONOTONIC) - warm_up_ns;
+  state.epoch_ns = host_clock_ns(CLOCK_REALTIME) - warm_up_ns;
   for (unsigned i = 0; i < gpus.size(); ++i) {
     ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet(gpus[i]));
     GpuCell& cell = state.cells[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a sweep (docs/sweep-format.md), made from its journal alone: the same entries, the
-// same text. Drift is taken out: each Window is set against the default measured around it in the
-// same run of the job, and written as that ratio times the mean of all defaults.
+// The table of a sweep (docs/reference/sweep-file.md), made from its journal alone: the same
+// entries, the same text. Drift is taken out: each Window is set against the default measured
+// around it in the same run of the job, and written as that ratio times the mean of all defaults.
 #pragma once
 
 #include <span>
