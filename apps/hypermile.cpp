@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/stop_signals.h"
+#include "run/stop_signals.h"
 
 int main(int argc, char** argv) {
   const auto clock = hypermile::make_real_clock();

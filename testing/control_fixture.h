@@ -145,7 +145,7 @@ class ControllerTest : public SessionTest {
   void begin() {
     controller_ = std::make_unique<Controller>(
         ControllerParts{.port = port_, .counters = counters_}, options_);
-    follower_ = controller_.get();
+    session_controller_ = controller_.get();
     start();
     job_ = std::make_unique<RingJob>(at(0));
   }
@@ -187,7 +187,7 @@ class ControllerTest : public SessionTest {
   std::shared_ptr<CardForTest> card_;
   PortForTest port_;
   ControllerOptions options_;
-  CounterSource* counters_ = nullptr;
+  PerformanceCounters* counters_ = nullptr;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<RingJob> job_;
   int launches_ = 40;  // in an iteration of training

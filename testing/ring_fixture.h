@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a ring written in this process and read back through a folder of its own, and the
-// means to damage its file.
+// For tests: a ring that is written in this process and read back through a folder of its own, with
+// ways to damage its file.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ class RingTest : public ::testing::Test {
     const auto found = folder_->discover();
     ASSERT_EQ(found.size(), 1U);
     reader_ = found.front();
-    file_ = FileDescriptor(
+    file_ = Descriptor(
         ::open((folder_->path() + "/" + reader_->file_name()).c_str(), O_RDWR | O_CLOEXEC));
   }
   void TearDown() override { ::unsetenv(kRingDirVariable); }
@@ -57,7 +57,7 @@ class RingTest : public ::testing::Test {
   std::unique_ptr<RingFolder> folder_;
   std::unique_ptr<RingWriter> writer_ = std::make_unique<RingWriter>();
   RingReader* reader_ = nullptr;
-  FileDescriptor file_;
+  Descriptor file_;
 };
 
 }  // namespace hypermile

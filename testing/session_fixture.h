@@ -60,7 +60,7 @@ class SessionTest : public ::testing::Test {
                      .visible_devices = {},
                      .log = log_.get(),
                      .warn = [this](const std::string& line) { warnings_.push_back(line); },
-                     .follower = follower_});
+                     .controller = session_controller_});
   }
   // `play` brings the job up to the instant it is given.
   void run_until(double seconds, const std::function<void(Instant)>& play) {
@@ -89,7 +89,7 @@ class SessionTest : public ::testing::Test {
   std::function<OpenedFake()> open_gpu_;
   std::vector<std::string> lines_, warnings_;
   std::unique_ptr<EventLog> log_;
-  JobFollower* follower_ = nullptr;
+  Controller* session_controller_ = nullptr;
   std::unique_ptr<Session> session_;
 };
 

@@ -103,7 +103,7 @@ Detected detect_iterations(const GpuSheet& sheet, const Workload& workload, doub
     }
   };
   watch(clock.now() + Seconds(seconds));
-  const Mhz half(sheet.physics.clocks.sm_max.value() / 2);
+  const Mhz half(sheet.constants.clocks.sm_max.value() / 2);
   gpu.apply({.sm_clock = half, .memory_clock = {}, .power_limit = {}});
   watch(clock.now() + Seconds(seconds));
 

@@ -106,20 +106,20 @@ class Run {
 
   Window measure() {
     WindowBuilder builder({});
-    sampler_.want_counter();
+    sampler_.want_energy_counter();
     while (builder.span() < one_.window || builder.iterations() < 4) {
-      if (builder.span() >= one_.window - milliseconds(100)) sampler_.want_counter();
+      if (builder.span() >= one_.window - milliseconds(100)) sampler_.want_energy_counter();
       clock_.sleep_until(sampler_.due());
       if (const auto reading = sampler_.poll()) builder.add(*reading);
       for (const Tick& tick : ticks_.take()) {
         builder.add(maker_.make(tick));
         mark(tick);
       }
-      if (builder.wants_counter()) sampler_.want_counter();
+      if (builder.wants_energy_counter()) sampler_.want_energy_counter();
     }
     // What the last Boundary needs: a counter step behind it.
     for (int i = 0; i < 12; ++i) {
-      sampler_.want_counter();
+      sampler_.want_energy_counter();
       if (i == 11) sampler_.want_history();
       clock_.sleep_until(sampler_.due());
       if (const auto reading = sampler_.poll()) builder.add(*reading);

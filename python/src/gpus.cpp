@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Gpu: a card's sensors through the same code that the programs use, so that the
-// package needs no other NVML client. Calls leave the interpreter to others while a driver answers.
+// hypermile._core.Gpu: a card's sensors, read by the same code as in the programs, so that the
+// package needs no other NVML client. Calls release the interpreter's lock while the driver
+// answers.
 #include "gpus.h"
 
 #include <pybind11/stl.h>
 
-#include <cstdlib>
 #include <stdexcept>
 
+#include "base/environment_variable.h"
 #include "gpu/gpu_name.h"
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
@@ -20,19 +21,15 @@ namespace {
 
 constexpr Seconds kListDeadline = Seconds(20);
 
-std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
-}
-
 Result<GpuIdentity> find_gpu(const std::optional<std::string>& name) {
   ASSIGN_OR_RETURN(const GpuList machine, list_gpus_within(kListDeadline));
   if (name) {
     ASSIGN_OR_RETURN(const GpuName parsed, parse_gpu_name(*name));
     return resolve_gpu(parsed, machine.gpus);
   }
-  const VisibleDevices visible = visible_devices(variable("CUDA_VISIBLE_DEVICES"),
-                                                 variable("CUDA_DEVICE_ORDER"), machine.gpus);
+  const VisibleDevices visible =
+      visible_devices(environment_variable("CUDA_VISIBLE_DEVICES"),
+                      environment_variable("CUDA_DEVICE_ORDER"), machine.gpus);
   if (!visible.gpus.empty()) return visible.gpus.front();
   return Error{ErrorCode::kNotFound, "CUDA_VISIBLE_DEVICES shows no GPU", "name one with gpu="};
 }
@@ -80,7 +77,7 @@ void bind_gpus(py::module_& module) {
              return value_or_throw(open_python_gpu(name));
            }),
            py::arg("name") = py::none())
-      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None for what is not told.")
+      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None where unknown.")
       .def_property_readonly("uuid",
                              [](const PythonGpu& card) { return card.gpu->identity().uuid.text(); })
       .def_property_readonly("name",

@@ -149,7 +149,7 @@ def test_of_several_runs_the_last_counts(log):
     assert "not over" in result.reason
 
 
-def test_a_refusal_is_told(log):
+def test_a_refusal_is_the_reason_of_the_result(log):
     result = hypermile.read_log(log([RUN[0], event("state", 1.0, state="refused", reason="GPU 0 is kept by somebody", numbers={})]))
     assert result.reason == "refused: GPU 0 is kept by somebody"
     assert str(result).startswith("nothing measured")

@@ -5,10 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <ostream>
 
+#include "base/environment_variable.h"
 #include "base/nearest.h"
 #include "base/version.h"
 #include "cli/completion.h"
@@ -53,7 +53,7 @@ Error unknown(const std::string& name) {
                suggestion(name, command_names())};
 }
 
-// hypermile(1), or the page of a command.
+// The manual page of a command; of hypermile itself where `name` is empty.
 Result<std::string> manual(const std::string& name) {
   if (name.empty()) return man_page(kCommands);
   const auto found = std::ranges::find(kCommands, name, &Command::name);
@@ -82,17 +82,17 @@ class CommandParser {
       app_.add_option(std::string(command.positional), positional_, "");
     }
     app_.footer("examples:\n" + std::string(command.examples));
-    // What is left over is reported here, with the nearest names.
+    // check_extras() reports unknown options itself, with the nearest names.
     app_.allow_extras();
   }
 
   std::string help() const { return app_.help(); }
 
-  // nullopt: help was asked for.
+  // nullopt where --help was given.
   Result<std::optional<CommandArguments>> parse(std::vector<std::string> arguments) {
     if (command_.runs_command) take_command(arguments);
     std::ranges::reverse(arguments);  // CLI11 takes them from the back
-    // CLI11 reports by throwing; this is where that becomes an Error.
+    // CLI11 throws; the rest of the program returns Errors.
     try {
       app_.parse(std::move(arguments));
     } catch (const CLI::CallForHelp&) {
@@ -137,7 +137,7 @@ class CommandParser {
                  fmt::format("see 'hypermile {} --help'", command_.name)};
   }
 
-  // What stands after -- is the job's, options that look like ours included.
+  // Everything after -- belongs to the job, even options that look like ours.
   void take_command(std::vector<std::string>& arguments) {
     const auto dashes = std::ranges::find(arguments, "--");
     if (dashes == arguments.end()) return;
@@ -164,11 +164,11 @@ class CommandParser {
   }
 
   static std::string default_config() {
-    const char* base = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    if (base == nullptr && home == nullptr) return "";
+    const auto base = environment_variable("XDG_CONFIG_HOME");
+    const auto home = environment_variable("HOME");
+    if (!base && !home) return "";
     const std::filesystem::path folder =
-        base != nullptr ? std::filesystem::path(base) : std::filesystem::path(home) / ".config";
+        base ? std::filesystem::path(*base) : std::filesystem::path(*home) / ".config";
     const std::filesystem::path path = folder / "hypermile" / "config.toml";
     std::error_code ignored;
     return std::filesystem::exists(path, ignored) ? path.string() : "";

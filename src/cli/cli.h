@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile …`: finds the command, reads its options, runs it, turns an Error into one line and an
-// exit code. 0 is success, 2 bad usage, 1 any other failure; of a command that ran a job, the
-// job's.
+// `hypermile …`: finds the command, reads its options, runs it, and turns an Error into one line
+// and an exit code: 0 for success, 2 for bad usage, 1 for any other failure. A command that ran a
+// job returns the job's exit code.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-// In the order in which they are listed.
+// In the order of the overview.
 std::span<const Command* const> all_commands();
 
 // `arguments` without the program's name.

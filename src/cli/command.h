@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subcommand is: a name, help with examples, and a function from options to an exit code.
-// One file a subcommand; the list of them stands in cli.cpp.
+// What a subcommand is: a name, help with examples, and a function that takes options. Each
+// subcommand is one file; cli.cpp lists them.
 #pragma once
 
 #include <iosfwd>
@@ -20,16 +20,16 @@ namespace hypermile {
 
 class StopSignals;
 
-// The world as a command sees it; tests put their own here.
+// The process around a command; tests put their own streams and clock here.
 struct CommandContext {
   std::ostream& out;      // results
   std::ostream& err;      // progress, warnings, errors
   bool terminal = false;  // err is a terminal: live lines make sense
   Clock& clock;
-  std::stop_token stop;  // requested by SIGINT and SIGTERM
-  // Whoever runs a job takes the signals over, for they are the job's; null in tests.
+  std::stop_token stop;  // requested by SIGINT, SIGTERM and SIGHUP
+  // A command that starts a job takes the signals over and passes them on to it; null in tests.
   StopSignals* signals = nullptr;
-  // How the job that the command ran has ended: hypermile ends alike.
+  // How the job that the command ran has ended; hypermile ends in the same way.
   std::optional<JobEnd> job_end = {};
 };
 
@@ -41,7 +41,7 @@ struct CommandArguments {
 struct Command {
   std::string_view name;
   std::string_view summary;     // one line
-  std::string_view positional;  // how the positional arguments are called; "" if there are none
+  std::string_view positional;  // name of the positional arguments in help; "" if there are none
   std::string_view examples;    // lines for --help
   Result<void> (*run)(const CommandArguments& arguments, CommandContext& context);
   bool runs_command = false;  // takes a command after --, as its positional arguments

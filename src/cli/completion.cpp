@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::string_view kOthers = "help --help --version";
 
-// What can stand behind an option: one of a few words, a file, or anything.
+// What can follow an option: one of a few words, a file, or any text.
 struct Values {
-  std::string choices;  // separated by blanks; "" where they are not few
+  std::string choices;  // separated by blanks; "" where any text will do
   bool file = false;
 };
 
@@ -26,7 +26,7 @@ Values values_of(const OptionSpec& spec) {
   return {"", spec.value.starts_with("F.") || spec.value == "MODEL"};
 }
 
-// Help up to where its details begin.
+// The help without its details, which begin at a semicolon, a colon or a bracket.
 std::string brief(std::string_view help) {
   return std::string(help.substr(0, std::min(help.find_first_of(";:("), help.size())));
 }
@@ -35,7 +35,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
-      out += "'\\''";  // out of the quotes and in again
+      out += "'\\''";  // ends the quotes, writes one, begins them again
       continue;
     }
     if (special.find(c) != std::string_view::npos) out += '\\';

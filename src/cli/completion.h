@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completion for shells, made from the table of commands and the table of options, so that a new
-// command or option is completed by itself. `hypermile --completion SHELL` prints a script; the
-// build installs all three. What stands after -- is the job's and is completed as a command.
+// Completion scripts for shells, made from the tables of commands and options, so that a new
+// command or option needs no work here. `hypermile --completion SHELL` prints a script; the build
+// installs all three. Words after -- are the job's and are completed as a command.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-// For "bash", "zsh" or "fish"; kUsage for another.
+// For "bash", "zsh" or "fish"; kUsage for another shell.
 Result<std::string> completion(std::string_view shell, std::span<const Command* const> commands);
 
 }  // namespace hypermile

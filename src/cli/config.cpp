@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options from a TOML file. See read_config in options.h.
+// Reads options from a TOML file: read_config() of options.h.
 #include <fmt/format.h>
 
 #include <toml++/toml.h>
@@ -18,7 +18,7 @@ class ConfigReader {
   ConfigReader(std::string path, std::string_view command, OptionValues& values)
       : path_(std::move(path)), command_(command), values_(values) {
     for (const OptionSpec& spec : option_table()) known_.emplace_back(spec.name);
-    // A command's table must not be taken for a misspelt option.
+    // Names of commands, so that a command's table is not taken for a misspelt option.
     std::string commands;
     for (const OptionSpec& spec : option_table()) commands += fmt::format("{} ", spec.commands);
     std::istringstream words(commands);
@@ -52,7 +52,7 @@ class ConfigReader {
     return error(node, fmt::format("unknown command [{}]", name), suggestion(name, commands_));
   }
 
-  // `command` is the table the key stands in; other commands' keys are checked, not taken.
+  // `command` is the table that holds the key; keys of other commands are checked but not taken.
   Result<void> take(std::string_view key, const toml::node& node, std::string_view command) {
     const auto spec = std::ranges::find(option_table(), key, &OptionSpec::name);
     if (spec == option_table().end()) {
@@ -86,7 +86,7 @@ class ConfigReader {
 }  // namespace
 
 Result<void> read_config(const std::string& path, std::string_view command, OptionValues& values) {
-  // The library reports broken TOML by throwing; this is where that becomes an Error.
+  // toml++ throws where the file is broken; the rest of the program returns Errors.
   try {
     const toml::table top = toml::parse_file(path);
     return ConfigReader(path, command, values).read(top);

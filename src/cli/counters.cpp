@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile counters`: what a GPU's counters say of whatever runs on it, as features
-// (docs/reference/features.md): performance counters through CUPTI, or NVML's activity counters.
-// Changes nothing. run, attach and sweep start it in a process of its own where --counters is
-// given.
+// `hypermile counters`: reads a GPU's counters, whatever runs on it, and prints them as features
+// (docs/reference/features.md): performance counters through CUPTI, or the activity counters of
+// NVML. Changes nothing. With --counters, run, attach and sweep start it as a separate process.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/environment_variable.h"
 #include "cli/command.h"
 #include "inject/cupti_library.h"
 #include "predict/counters/counter_sampler.h"
@@ -21,15 +21,15 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kUsualLength = Seconds(10);
-// Long enough that setting counters up is the smaller part, short enough that groups take turns
-// within a baseline of a few seconds.
+// Long enough that setting up the counters is the smaller part of the time, short enough that all
+// groups of counters have a turn within a baseline of a few seconds.
 constexpr Seconds kTurn = Seconds(0.5);
 
-// Either kind of counters.
+// One of the two kinds of counters.
 class CounterReader {
  public:
   virtual ~CounterReader() = default;
-  // For so long, or until `stop`.
+  // Reads for `length`, or until `stop`.
   virtual Result<void> take_turn(Seconds length, std::stop_token stop) = 0;
   virtual Features features() const = 0;
   virtual nlohmann::json facts() const = 0;  // with "samples"
@@ -38,7 +38,7 @@ class CounterReader {
 class CuptiReader final : public CounterReader {
  public:
   static Result<std::unique_ptr<CounterReader>> open(Clock& clock, const GpuIdentity& gpu) {
-    // CUDA shall number all cards, and load nothing of ours.
+    // So that CUDA numbers all cards, and does not load our library.
     for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_INJECTION64_PATH"}) ::unsetenv(name);
     auto reader = std::make_unique<CuptiReader>();
     ASSIGN_OR_RETURN(reader->library_, CounterLibrary::load_cupti(candidates()));
@@ -61,12 +61,11 @@ class CuptiReader final : public CounterReader {
   }
 
  private:
-  // The one that was named, those of toolkits and pip, and what the linker knows.
+  // The copy that was named, the newest of toolkits and pip, and what the dynamic linker knows.
   static std::vector<std::string> candidates() {
     std::vector<std::string> paths;
-    if (const char* named = std::getenv(kCuptiVariable); named != nullptr && *named != '\0') {
-      paths.emplace_back(named);
-    }
+    const std::string named(environment_variable(kCuptiVariable).value_or(""));
+    if (!named.empty()) paths.push_back(named);
     if (auto found = find_cupti()) paths.push_back(std::move(*found));
     for (const char* soname : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
       paths.emplace_back(soname);
@@ -78,7 +77,7 @@ class CuptiReader final : public CounterReader {
   std::unique_ptr<CounterSampler> sampler_;
 };
 
-// As features are collected beside a job (control/feature_collector.h), without the job.
+// Collects features as control/feature_collector.h does, without a job.
 class NvmlReader final : public CounterReader {
  public:
   NvmlReader(Gpu& gpu, Clock& clock) : gpu_(gpu), clock_(clock) {}
@@ -170,10 +169,10 @@ Result<void> run_counters(const CommandArguments& arguments, CommandContext& con
 
 const Command kCountersCommand = {
     "counters",
-    "read a GPU's counters, whatever runs on it: what it is busy with",
+    "read a GPU's counters to see what it is busy with",
     "",
     "  hypermile counters                     ten seconds of the first GPU, through CUPTI\n"
-    "  hypermile counters --from nvml         what NVML tells of it (Hopper and newer)\n"
+    "  hypermile counters --from nvml         the activity counters of NVML (Hopper and newer)\n"
     "  hypermile counters --gpu 1 --seconds 30 --json\n"
     "  hypermile run --counters -- python train.py     at the first baseline of a job\n",
     run_counters,

@@ -40,14 +40,14 @@ bool in_path(const char* program) {
 DoctorFinding without_daemon(const std::string& socket) {
   if (unit_installed()) {
     return {"daemon", DoctorVerdict::kWarn,
-            fmt::format("no daemon serves {}, though installed", socket),
+            fmt::format("no daemon serves {}, although it is installed", socket),
             "systemctl enable --now hypermiled"};
   }
   const bool guardian =
       !default_guardian_program().empty() && (::geteuid() == 0 || in_path("sudo"));
   if (guardian) {
     return {"daemon", DoctorVerdict::kOk,
-            "no daemon: a guardian is started for each run, as root through sudo", ""};
+            "no daemon: each run starts a guardian, as root through sudo", ""};
   }
   return {"daemon", DoctorVerdict::kWarn,
           "no daemon, and no guardian can be started: clocks stay as they are",
@@ -68,15 +68,15 @@ DoctorFinding with_daemon(const wire::DaemonStatus& status) {
   if (!status.trouble.empty()) warn(status.trouble, "see 'systemctl status hypermiled'");
   if (status.closed) warn("closed to new leases", "hypermile reset --reopen");
   if (status.version != kVersion) {
-    warn(fmt::format("this is hypermile {}", kVersion), "install one version of both");
+    warn(fmt::format("this program is hypermile {}", kVersion), "install the same version of both");
   }
   if (!status.gpus.empty() && allowed == 0) {
-    warn("none is allowed to you", "ask the administrator for a rule in hypermiled.toml");
+    warn("you may lease none of them", "ask the administrator for a rule in hypermiled.toml");
   }
   return finding;
 }
 
-// What a crash may have left; only root can look.
+// Journals that a crash may have damaged; only root can read their folder.
 void look_at_journals(std::vector<DoctorFinding>& findings) {
   std::error_code problem;
   int damaged = 0;
@@ -108,9 +108,9 @@ std::vector<DoctorFinding> diagnose_daemon() {
       findings.push_back(with_daemon(*status));
       for (const wire::GpuStatus& gpu : status->gpus) {
         if (gpu.trouble.empty()) continue;
-        findings.push_back({"lease", DoctorVerdict::kWarn,
-                            fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
-                            "hypermiled tries on; 'hypermile reset --gpu' if that does not help"});
+        findings.push_back(
+            {"lease", DoctorVerdict::kWarn, fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
+             "hypermiled keeps trying; use 'hypermile reset --gpu' if that does not help"});
       }
     } else {
       findings.push_back(

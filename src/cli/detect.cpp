@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile detect`: finds the iterations of a training job in a recording, of its kernel launches
-// or of NVML's sensors. What is not certain is not answered: then it says why. A file that cannot
-// be read or is broken is an error; one in which nothing is found is not.
+// `hypermile detect`: finds the iterations of a training job in a recording of its kernel launches
+// or of the sensors of NVML. Where the answer is not certain it gives none and says why. A file
+// that cannot be read or is broken is an error; a file in which nothing is found is not.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace hypermile {
 namespace {
 
-// Either kind of recording ends up here; levels are empty where nothing was resolved.
+// What was found in a recording of either kind; `levels` is empty where nothing was.
 struct Detection {
   std::vector<LevelSummary> levels;  // inner to outer
   double iterations = 0;
@@ -86,7 +86,7 @@ std::string text_of(const Detection& detection) {
                   duration(detection.levels.back().period), detection.confidence);
   for (std::size_t i = 0; i + 1 < detection.levels.size(); ++i) {
     const LevelSummary& level = detection.levels[i];
-    text += fmt::format("  each of about {:.0f} steps of {}\n",
+    text += fmt::format("  each has about {:.0f} steps of {}\n",
                         detection.levels.back().period / level.period, duration(level.period));
   }
   for (const double change : detection.changes_s) {

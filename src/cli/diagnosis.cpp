@@ -61,26 +61,26 @@ DoctorFinding control_finding(const Capabilities& capabilities) {
   switch (capabilities.barrier) {
     case ControlBarrier::kMigEnabled:
       return {"control", DoctorVerdict::kFail, "MIG is enabled: its instances share one clock",
-              "control is refused; use --observe, or disable MIG"};
+              "clocks are left alone; use --observe, or disable MIG"};
     case ControlBarrier::kVirtualGpu:
       return {"control", DoctorVerdict::kFail,
               "this is a virtual GPU: its clocks belong to the host",
-              "control is refused; run hypermile on the host"};
+              "clocks are left alone; run hypermile on the host"};
     case ControlBarrier::kSharedByMps:
       return {"control", DoctorVerdict::kFail, "jobs share this GPU through MPS",
-              "control is refused while they do; use --observe"};
+              "clocks are left alone while they do; use --observe"};
     case ControlBarrier::kNone:
       break;
   }
   if (read_only_mode()) {
     return {"control", DoctorVerdict::kWarn, "HYPERMILE_READ_ONLY is set: nothing can be changed",
-            "unset it to control"};
+            "unset it to let hypermile change clocks"};
   }
   if (capabilities.may_set)
     return {"control", DoctorVerdict::kOk, "this process may change clocks", ""};
   return {"control", DoctorVerdict::kWarn,
           "this process may not change clocks (needs CAP_SYS_ADMIN)",
-          "run as root to control; everything can be observed without"};
+          "use the daemon or sudo to change clocks; observing needs no rights"};
 }
 
 DoctorFinding tenants_finding(Gpu& gpu) {

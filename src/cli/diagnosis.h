@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What doctor says of a GPU: findings with a verdict and, where something is missing, a fix.
+// What doctor says about a GPU: findings with a verdict and, where something is missing, a fix.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -31,9 +31,10 @@ struct GpuDiagnosis {
 // "ok    sm_clock   345 to 1980 MHz in 110 steps".
 std::string to_line(const DoctorFinding& finding);
 
-// Knobs, barriers, permission and co-tenants, without the sensors. Only reads.
+// Knobs, barriers, rights and processes on the GPU; `sensors` is left empty. Only reads.
 GpuDiagnosis diagnose_gpu(Gpu& gpu);
 
+// `path`: where CUPTI was found, if it was.
 DoctorFinding diagnose_cupti(const std::optional<std::string>& path);
 
 nlohmann::json diagnosis_json(const std::vector<DoctorFinding>& machine,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix.
-// Changes nothing, but that it removes what killed runs have left in shared memory. Fails (exit 1)
+// `hypermile doctor`: what this machine has and what is missing, each with a verdict and a fix. It
+// changes nothing, except that it removes what killed runs have left in shared memory. Exits with 1
 // where there is no GPU to work with.
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/daemon_diagnosis.h"
 #include "cli/diagnosis.h"
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 #include "measure/sensor_probe.h"
 #include "run/find_cupti.h"
 #include "run/gpu_access.h"
@@ -35,7 +35,7 @@ void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
   }
 }
 
-// The GPUs asked for and what is said about the machine on the way.
+// The GPUs to look at, and what was found about the machine while opening them.
 struct Patients {
   std::vector<OpenedGpu> gpus;
   std::vector<DoctorFinding> findings;
@@ -66,14 +66,14 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
   return patients;
 }
 
-// Shared memory that runs left which could not end as they should.
-void sweep(std::vector<DoctorFinding>& findings) {
-  const std::size_t swept = sweep_ring_folders();
-  if (swept == 0) return;
+// Removes folders in shared memory that killed runs have left.
+void report_stale_rings(std::vector<DoctorFinding>& findings) {
+  const std::size_t removed = remove_stale_rings();
+  if (removed == 0) return;
   findings.push_back({"rings", DoctorVerdict::kOk,
-                      swept == 1
+                      removed == 1
                           ? "removed the folder that a killed run had left"
-                          : fmt::format("removed {} folders that killed runs had left", swept),
+                          : fmt::format("removed {} folders that killed runs had left", removed),
                       ""});
 }
 
@@ -81,7 +81,7 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
   ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
   patients.findings.push_back(diagnose_cupti(find_cupti()));
   for (DoctorFinding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
-  sweep(patients.findings);
+  report_stale_rings(patients.findings);
   std::vector<GpuDiagnosis> gpus;
   for (OpenedGpu& gpu : patients.gpus) {
     if (context.terminal) {
@@ -112,7 +112,7 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
 
 const Command kDoctorCommand = {
     "doctor",
-    "what this machine has: driver, GPUs, knobs, sensors, permissions; with verdicts and fixes",
+    "say what this machine has: driver, GPUs, knobs, sensors, rights; with verdicts and fixes",
     "",
     "  hypermile doctor\n"
     "  hypermile doctor --gpu 0 --watch 3s\n"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile learn`: trains the predictors on measured sweeps and says how well they do on
-// workloads and cards that were left out. Bad rows are told and left out.
+// workloads and cards that were left out of the training. Rows that make no sense are reported and
+// skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace hypermile {
 namespace {
 
-// So many problems are told one by one; the rest are counted.
+// This many problems are printed; the rest are counted.
 constexpr std::size_t kProblemsShown = 20;
 
 void tell_problems(const ExampleSet& set, std::ostream& err) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile leases`: who holds which GPU since when, what was asked of it and what it does. The
-// daemon says the former; the latter is read from the cards here, which needs no permission.
+// `hypermile leases`: who has leased which GPU since when, which setting was requested, and what
+// the GPU does now. The daemon knows the leases; the sensors are read here, which needs no rights.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <pwd.h>
@@ -64,11 +64,11 @@ void print_lease(const wire::LeaseEntry& lease, const Effective& effective, std:
                        lease.job.empty() ? "" : ", job " + lease.job, fmt::localtime(since),
                        lease.expires_in.value());
   } else {
-    out << "nobody's, being restored:\n";
+    out << "no lease; being restored:\n";
   }
   for (const wire::LeasedGpu& gpu : lease.gpus) {
     const auto seen = effective.find(gpu.gpu);
-    out << fmt::format("  {}  asked {}  now {}\n", gpu.gpu.text(), to_string(gpu.requested),
+    out << fmt::format("  {}  requested {}  now {}\n", gpu.gpu.text(), to_string(gpu.requested),
                        seen != effective.end() ? shown(seen->second) : "not known");
   }
 }
@@ -136,7 +136,7 @@ Result<void> run_leases(const CommandArguments& arguments, CommandContext& conte
 
 const Command kLeasesCommand = {
     "leases",
-    "who holds which GPU since when, what was asked of it and what it does",
+    "show who has leased which GPU since when, the setting requested and what the GPU does",
     "",
     "  hypermile leases\n"
     "  hypermile leases --json\n",

@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-// Text as roff must have it: hyphens that may be copied, nothing taken for a request.
+// Escapes text for roff, so that hyphens can be copied and no line is taken for a request.
 std::string roff(std::string_view text) {
   std::string out;
   bool line_begins = true;
@@ -53,7 +53,7 @@ std::string option_text(const OptionSpec& spec) {
 constexpr std::string_view kEnd =
     ".SH EXIT STATUS\n"
     "0 on success, 2 on bad usage, 1 on any other failure, with one line that says what is wrong "
-    "and what to do; of a command that ran a job, the job's own.\n";
+    "and what to do. A command that ran a job returns the exit status of the job.\n";
 
 }  // namespace
 
@@ -69,8 +69,7 @@ std::string man_page(const Command& command) {
       ".TP\n.BI \\-\\-config \" F.toml\"\ntake options from this TOML file\n"
       ".TP\n.B \\-\\-help\nshow the options and examples\n"
       ".PP\nNames in brackets are environment variables. The command line wins over the "
-      "environment, "
-      "and that over the configuration file.\n";
+      "environment, and the environment over the configuration file.\n";
   out += fmt::format(".SH EXAMPLES\n.nf\n{}.fi\n", roff(command.examples));
   out += kEnd;
   return out + ".SH SEE ALSO\n.BR hypermile (1),\n.BR hypermiled (8)\n";
@@ -82,23 +81,22 @@ std::string man_page(std::span<const Command* const> commands) {
       ".SH SYNOPSIS\n.B hypermile\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.br\n"
       ".B hypermile run\n[\\fIOPTIONS\\fR] \\-\\- \\fICOMMAND\\fR ...\n"
       ".SH DESCRIPTION\n"
-      "hypermile runs beside an unmodified GPU training job, measures what an iteration takes and "
-      "costs, and moves the GPU's SM clock, memory clock or power limit to the point that spends "
-      "least energy while the job stays within a slowdown that you choose. Whatever dies, every "
-      "GPU "
-      "is given back.\n.SH COMMANDS\n";
+      "hypermile runs beside an unmodified GPU training job, measures the time and energy of an "
+      "iteration, and sets the SM clock, memory clock or power limit of the GPU to what spends "
+      "least energy while the job stays within a slowdown that you choose. Every GPU is given back "
+      "when hypermile ends, even if it is killed.\n.SH COMMANDS\n";
   for (const Command* command : commands) {
     out += fmt::format(".TP\n.BR hypermile\\-{} (1)\n{}\n", roff(command->name),
                        roff(command->summary));
   }
   out +=
       ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/hypermile/config.toml\n"
-      "options: keys at its top hold for every command, those in a table [\\fICOMMAND\\fR] for "
-      "that "
-      "one\n"
-      ".SH ENVIRONMENT\n.TP\n.B HYPERMILE_READ_ONLY\n1 makes it impossible to change any GPU\n"
-      ".TP\n.B HYPERMILE_NVML\nanother NVML than the driver's, such as the stand\\-in\n"
-      ".TP\n.B HYPERMILE_DATA\nthe folder that holds gpus and workloads\n"
+      "options; keys at its top are for every command, keys in a table [\\fICOMMAND\\fR] for "
+      "that command\n"
+      ".SH ENVIRONMENT\n.TP\n.B HYPERMILE_READ_ONLY\n1 forbids every change of a GPU\n"
+      ".TP\n.B HYPERMILE_NVML\nthe NVML library to load in place of the driver's, such as the "
+      "stand\\-in\n"
+      ".TP\n.B HYPERMILE_DATA\nthe folder that holds the folders gpus and workloads\n"
       ".TP\n.B NO_COLOR\nno colours on terminals\n";
   out += kEnd;
   out += ".SH SEE ALSO\n";

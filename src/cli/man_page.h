@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Manual pages in roff, made from the table of commands and the table of options, so that a new
-// command or option has its page by itself. `hypermile --man [COMMAND]` prints one; the build
-// installs all.
+// Manual pages in roff, made from the tables of commands and options, so that a new command or
+// option needs no work here. `hypermile --man [COMMAND]` prints one; the build installs all.
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace hypermile {
 
-// hypermile(1): what there is.
+// hypermile(1), which lists the commands.
 std::string man_page(std::span<const Command* const> commands);
 // hypermile-COMMAND(1).
 std::string man_page(const Command& command);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile monitor`: live power, clocks, energy and throttling of one GPU, and iterations where
-// they are known. Only reads. A line an interval; sensors are polled as a Sampler plans it.
+// `hypermile monitor`: prints power, clocks, energy and throttling of one GPU, and iterations where
+// they are known, one line per interval. Only reads. A Sampler decides when sensors are polled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace hypermile {
 namespace {
 
-// Half a line apart, so that every line has its own steps of the energy counter.
+// The energy counter is read twice per line, so that every line has steps of its own.
 SamplerOptions sampler_options(Seconds interval) {
   SamplerOptions options;
   options.cheap = Sensor::kPowerInstant | Sensor::kPowerAverage | Sensor::kClocks |
@@ -82,7 +82,7 @@ class Monitor {
   }
   double iterations() const { return gpu_.iterations ? gpu_.iterations() : 0; }
 
-  // The step of the counter, where there is a new one, and the other sensors.
+  // A new step of the energy counter, if there is one, and the other sensors.
   static std::vector<Sample> parts_of(const SamplerReading& reading) {
     std::vector<Sample> parts;
     if (reading.step) {
@@ -94,18 +94,18 @@ class Monitor {
     return parts;
   }
 
-  // One interval: polls, then one line and one Window.
+  // Polls for one interval, then prints one line from one window.
   Result<void> line() {
     const Instant begin = context_.clock.now();
     WindowMeter meter({}, begin, iterations());
     const Instant end = begin + interval_;
     Sample last;
-    std::optional<Sample> logged;  // with the energy counter, which is not in every one
+    std::optional<Sample> logged;  // the last sample that holds the energy counter
     do {
       ASSIGN_OR_RETURN(const SamplerReading reading, sampler_.poll());
       last = reading.sample;
       if (last.energy) logged = last;
-      // The counter speaks through its steps: when it came to show what it shows.
+      // Only steps of the counter are used, because they carry the time of the change.
       last.energy.reset();
       for (const Sample& sample : parts_of(reading)) {
         meter.add(sample);
@@ -194,7 +194,7 @@ class Monitor {
   Sampler sampler_;
   std::optional<Instant> end_;
   std::unique_ptr<EventLog> log_;
-  EnergyMeter total_;  // over the whole run: exact where single lines are short
+  EnergyMeter total_;  // over the whole run, which is exact even where lines are short
   bool throttled_ = false;
   int lines_ = 0;
   nlohmann::json intervals_ = nlohmann::json::array();
@@ -204,7 +204,7 @@ Result<void> run_monitor(const CommandArguments& arguments, CommandContext& cont
   const OptionValues& options = arguments.options;
   if (options.duration("interval") < milliseconds(100)) {
     return Error{ErrorCode::kUsage,
-                 "--interval: sensors change every 100 ms, shorter shows nothing",
+                 "--interval: sensors change every 100 ms, so a shorter interval shows nothing new",
                  "use 100ms or more"};
   }
   const auto seed = static_cast<std::uint64_t>(options.integer("seed"));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What options are given: whether a text is a value of its option, the values of one call, and
-// those that the environment gives. The table itself is in options.cpp.
+// The values of options: whether a text is a value of its option, the values of one call, and the
+// values that come from the environment. The table itself is in options.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
 
+#include "base/environment_variable.h"
 #include "base/parse.h"
 #include "cli/options.h"
 
@@ -117,8 +117,8 @@ Result<void> read_environment(std::string_view command, OptionValues& values) {
   for (const OptionSpec& spec : options_of(command)) {
     if (!spec.in_environment || values.given(spec.name)) continue;
     const std::string variable = variable_of(spec);
-    const char* text = std::getenv(variable.c_str());
-    if (text == nullptr || *text == '\0') continue;
+    const std::string text(environment_variable(variable.c_str()).value_or(""));
+    if (text.empty()) continue;
     if (const Result<void> valid = check(spec.kind, text); !valid) {
       return Error{ErrorCode::kUsage, fmt::format("{}: {}", variable, valid.error().message),
                    valid.error().remedy};

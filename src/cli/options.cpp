@@ -12,162 +12,180 @@ using enum OptionKind;
 
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
-     "doctor monitor counters run attach sweep detect demo evaluate learn predict simulate plan "
-     "leases reset report serve",
+     "doctor monitor counters run attach sweep detect demo evaluate learn predict "
+     "simulate plan leases reset report serve",
      "print one JSON document on stdout; everything else goes to stderr"},
     {"gpu", kText, "G", "", "doctor monitor counters run attach sweep simulate plan reset",
-     "which GPU: index, UUID, PCI address, sim:NAME or replay:FILE#gpu/workload[/phase]; without "
-     "it every GPU (doctor), the first one visible to CUDA (monitor, counters), those the job uses "
-     "(run, "
-     "attach, sweep), sim:rtx3080ti (simulate); plan takes the name of a sheet, as sim:a4000 or "
-     "a4000"},
-    {"pid", kInteger, "N", "", "attach sweep", "a process of the job that already runs", false},
+     "which GPU: its index, UUID or PCI address, sim:NAME or "
+     "replay:FILE#gpu/workload[/phase]; without it: every GPU (doctor), the first GPU "
+     "visible to CUDA (monitor, counters), the GPUs that the job uses (run, attach, "
+     "sweep), sim:rtx3080ti (simulate); plan takes the name of a simulated GPU, as "
+     "sim:a4000 or a4000"},
+    {"pid", kInteger, "N", "", "attach sweep", "a process of a job that already runs", false},
     {"rings", kText, "FOLDER", "", "attach",
-     "where the job leaves its ticks, if its environment did not say so when it started", false},
-    {"observe", kFlag, "", "false", "run attach", "only watch: nothing is changed on any GPU"},
+     "the folder in which the job leaves its ticks, if its environment did not name the "
+     "folder when it started",
+     false},
+    {"observe", kFlag, "", "false", "run attach", "only watch; nothing is changed on any GPU"},
     {"counters", kFlag, "", "false", "run attach sweep",
-     "read performance counters through CUPTI while features are collected, in a process of its "
-     "own; needs the right to profile"},
+     "read performance counters through CUPTI while features are collected, in a separate "
+     "process; needs the right to profile"},
     {"from", kText, "cupti|nvml", "cupti", "counters",
-     "performance counters through CUPTI, which needs the right to profile, or NVML's activity "
-     "counters (Hopper and newer)"},
+     "where counters come from: performance counters through CUPTI, which needs the right "
+     "to profile, or the activity counters of NVML (Hopper and newer)"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
     {"cache", kText, "F.json", "no", "run attach simulate",
-     "remember what was found for this job, and begin the next run of it there, verified first; "
-     "'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' none"},
-    {"nvtx-step", kText, "NAME", "", "run sweep", "iterations are the NVTX ranges of this name",
+     "remember in this file what was found for the job, and begin its next run there, "
+     "after measuring it again; 'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' "
+     "remembers nothing"},
+    {"nvtx-step", kText, "NAME", "", "run sweep", "an iteration is one NVTX range of this name",
      false},
     {"summary", kText, "F.json", "", "run attach",
-     "write what the run has shown to this file as JSON"},
+     "write the summary of the run to this file as JSON"},
     {"live", kFlag, "", "false", "run attach",
-     "renew the status line in place, also where the job itself writes to the terminal"},
-    {"quiet", kFlag, "", "false", "run attach sweep", "no live line and no summary on stderr"},
+     "renew the status line in place, even where the job itself writes to the terminal"},
+    {"quiet", kFlag, "", "false", "run attach sweep", "show no live line and no summary on stderr"},
     {"launches", kText, "F.csv[.gz]", "", "detect",
      "a recording of kernel launches: columns t_s and kernel, optionally blocks and stream", false},
     {"nvml", kText, "F.csv", "", "detect",
-     "a recording of NVML's sensors: columns t_s and power_instant_mw, with energy_mj, util_gpu "
-     "and util_mem where known; or kind, t_s and value",
+     "a recording of the sensors of NVML: columns t_s and power_instant_mw, optionally "
+     "energy_mj, util_gpu and util_mem; or columns kind, t_s and value",
      false},
     {"all", kFlag, "", "false", "reset",
-     "every GPU; ends every lease, and the daemon grants no more until --reopen", false},
+     "reset every GPU and end every lease; the daemon grants no new lease until --reopen", false},
     {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all", false},
     {"workload", kList, "W[,W…]", "resnet50", "simulate sweep",
-     "simulated jobs by the names of their files in workloads/, or 'all'; one for sweep"},
+     "simulated jobs, named as their files in workloads/, or 'all'; sweep takes one"},
     {"progress", kText, "ticks|launches", "ticks", "simulate",
-     "how iterations are seen: exact ticks of the framework, or found in the stream of kernel "
-     "launches"},
+     "how iterations are counted: by exact ticks of the framework, or by finding them in "
+     "the stream of kernel launches"},
     {"realtime", kFlag, "", "false", "simulate",
-     "train on a GPU of the NVML stand-in, in real time; --gpu is its index there"},
+     "train in real time on a GPU of the NVML stand-in; --gpu is its index there"},
     {"ranks", kInteger, "N", "", "simulate",
-     "with --realtime: a job of N processes, each on a GPU of its own from --gpu on, that wait for "
-     "the slowest before every iteration"},
+     "with --realtime: a job of N processes, each on its own GPU (from --gpu on), that "
+     "wait for the slowest before every iteration"},
     {"ticks", kFlag, "", "false", "simulate",
-     "with --realtime: a line \"N SECONDS\" as each iteration ends"},
+     "with --realtime: print a line \"N SECONDS\" at the end of each iteration"},
     {"status", kFlag, "", "false", "simulate",
      "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
     {"gpus", kInteger, "N", "", "simulate",
-     "one job on so many simulated GPUs that wait for each other, under the whole Controller"},
+     "simulate one job on N GPUs that wait for each other, under the whole controller"},
     {"imbalance", kFraction, "X", "0", "simulate",
-     "with --gpus: how much less work the lightest GPU has than the heaviest"},
+     "with --gpus: how much less work the GPU with least work has than the one with most"},
     {"no-slack", kFlag, "", "false", "simulate",
-     "with --gpus: tell all GPUs the same, also those that wait for the others"},
+     "with --gpus: give all GPUs the same setting, even those that wait for others"},
     {"seconds", kDuration, "N", "", "monitor counters simulate",
-     "stop after this long; without it monitor runs until interrupted, and counters and simulate "
-     "--realtime for 10s"},
+     "stop after this time; without it, monitor runs until it is interrupted, and "
+     "counters and simulate --realtime run for 10s"},
     {"interval", kDuration, "T", "1s", "monitor counters",
-     "time between two lines; counters --json writes its document again so often where it is "
-     "given"},
+     "time between two lines; where it is given, counters --json prints its document once "
+     "per interval"},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach sweep demo simulate",
      "append what happens to this event log"},
     {"report", kText, "F.html", "", "run attach sweep demo",
-     "write a report of the run to this page: one file, offline", false},
+     "write a report of the run to this HTML file, which needs no network", false},
     {"serve", kAddress, "[ADDR:PORT]", "", "run attach sweep",
-     "show the run on a page while it lasts, and tell /metrics; 127.0.0.1:9487 without an address",
+     "show a page of the run, and /metrics, while the run lasts; at 127.0.0.1:9487 unless "
+     "an address is given",
      false},
     {"listen", kText, "ADDR:PORT", kUsualAddress, "serve",
-     "where to serve; port 0 is any free one; beyond this machine only with --token-file"},
+     "the address to serve at; port 0 takes any free port; an address that other machines "
+     "can reach needs --token-file"},
     {"token-file", kText, "F", "", "serve run attach sweep",
-     "a file of mode 600 whose first line whoever asks must show"},
+     "a file of mode 600; browsers must show the token in its first line"},
     {"seed", kInteger, "N", "1", "monitor sweep demo evaluate learn simulate",
-     "seed of all randomness"},
+     "seed of all random numbers"},
     {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
-     "policies to judge, or 'all'; the one to follow (run, attach)"},
+     "the policy to follow (run, attach), or the policies to judge, or 'all'; besides "
+     "hypermile's own there are published ones, such as gpoeo, the method of Wang et al. "
+     "(TPDS 2022) that predicts energy per clock and searches nearby (docs/design/policies.md)"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate plan run attach",
-     "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown (0.5 %)"},
+     "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown "
+     "(0.5 %)"},
     {"objective", kText, "O", "energy", "evaluate predict simulate run attach",
-     "what to minimise: energy within --max-slowdown, edp, ed2p or cost:ETA"},
+     "what to minimise: energy within --max-slowdown, edp (energy times time), ed2p "
+     "(energy times time squared) or cost:ETA (ETA from 0 to 1 weighs energy against time)"},
     {"batch", kInteger, "N", "", "plan",
-     "examples an iteration; without it 1, or what the network's file says"},
-    {"precision", kText, "P", "tf32", "plan", "fp32, tf32, bf16 or fp16"},
+     "examples in one iteration; without it: 1, or what the file of the network says"},
+    {"precision", kText, "P", "tf32", "plan",
+     "number format of the network: fp32, tf32, bf16 or fp16"},
     {"phase", kText, "forward|backward|train", "train", "plan",
-     "what is repeated: the forward pass, the backward pass with the optimizer, or all"},
+     "what is repeated: the forward pass, the backward pass with the optimizer, or both"},
     {"fuse", kFlag, "", "false", "plan",
      "run element-wise layers inside the kernel before them, as compilers do"},
     {"switch-latency", kDuration, "T", "", "plan",
-     "from asking for an SM clock until it acts; without it what the GPU's sheet says, late as one "
-     "in ten comes"},
+     "time from a request for an SM clock until the clock changes; without it: the time "
+     "that nine in ten switches of this GPU keep to"},
     {"switch-call", kDuration, "T", "0s", "plan",
-     "what the GPU itself loses to each request; nothing where another thread makes it"},
+     "time that the GPU itself loses to each request; 0 where another thread makes the "
+     "request"},
     {"switch-rate", kNumber, "N", "0", "plan",
-     "requests a second at most; 0: as many as the latency allows"},
+     "most requests in a second; 0: as many as the latency allows"},
     {"calibrate", kText, "F.csv", "", "plan",
-     "fit the kernels' efficiencies to measured layers: model, precision, layer, type, in_shape, "
-     "out_shape, params, fwd_us, bwd_us"},
+     "fit the efficiencies of the kernels to measured layers; columns model, precision, "
+     "layer, type, in_shape, out_shape, params, fwd_us, bwd_us"},
     {"layers", kFlag, "", "false", "plan", "show every layer, not only the longest"},
     {"page", kText, "F.html", "", "plan",
-     "write roofline, timeline and time against energy to this page"},
+     "write roofline, timeline and time against energy to this HTML file"},
     {"host-watts", kNumber, "W", "0", "evaluate predict simulate run attach",
-     "what the rest of the node draws while the job runs"},
+     "power that the rest of the machine draws while the job runs, in W"},
     {"power-budget", kNumber, "W", "", "evaluate predict simulate run attach",
-     "mean power the kept Setting may not exceed"},
+     "mean power that the chosen setting may not exceed, in W"},
     {"iterations", kInteger, "N", "5000", "evaluate simulate run attach",
-     "length of the job; without it simulate takes the workload's own, and run and attach guess"},
+     "length of the job; without it, simulate takes the length of the workload, and run "
+     "and attach guess as the job runs"},
     {"effects", kNumber, "X", "1", "simulate sweep",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
     {"text", kFlag, "", "false", "report",
-     "print the summary of each run of the log instead of making a page", false},
+     "print the summary of each run in the log instead of writing a page", false},
     {"out", kText, "FILE", "", "learn sweep report",
-     "write the trained model (learn), the table (sweep, which goes on where FILE.journal ends) or "
-     "the page (report; without it beside its log) to this file"},
+     "the file to write: the trained model (learn), the table (sweep, which continues "
+     "from FILE.journal), or the page (report; without it, beside the log)"},
     {"grid", kText, "GRID", "sm=16", "sweep",
-     "which Settings: sm=16 (so many SM clocks, evenly), sm=all,mem=all, sm=1500/1200, limit=4"},
+     "which settings to measure: sm=16 (sixteen SM clocks, evenly spaced), "
+     "sm=all,mem=all, sm=1500/1200, limit=4"},
     {"name", kText, "NAME", "", "sweep",
-     "what the job is called in the table; without it its command line, or the workload"},
-    {"warm-up", kDuration, "T", "10s", "sweep", "at the default before anything is measured"},
-    {"settle", kDuration, "T", "2s", "sweep", "at a new Setting before it is measured"},
+     "name of the job in the table; without it: its command line, or its workload"},
+    {"warm-up", kDuration, "T", "10s", "sweep",
+     "time at the default clocks before anything is measured"},
+    {"settle", kDuration, "T", "2s", "sweep", "time at a new setting before it is measured"},
     {"window", kDuration, "T", "", "sweep",
-     "how long a Setting is measured; without it as the scatter of iterations asks for, 4s to 30s"},
+     "how long each setting is measured; without it, 4s to 30s, longer where iterations "
+     "scatter more"},
     {"end-job", kFlag, "", "false", "sweep",
-     "end the job (SIGTERM) once everything is measured; without it it runs on at the default"},
+     "end the job (SIGTERM) once everything is measured; without it, the job runs on at "
+     "the default clocks"},
     {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
-     "gradient-boosted trees, a linear form of few features, or the mean of both"},
+     "gradient-boosted trees, a linear model of few features, or the mean of both"},
     {"model", kText, "MODEL", "", "predict evaluate run attach",
-     "the model to ask, as learn has written it; evaluate: one that has not seen these sweeps, for "
-     "policies to start from in place of the judge's guess, or 'none' for neither; run, attach: "
-     "models/predictor.json without it"},
+     "a model that learn has written; run and attach take models/predictor.json without "
+     "it; evaluate: the model must not have seen these sweeps, policies start from it in "
+     "place of the judge's guess, and 'none' gives them neither"},
     {"check", kText, "F.csv", "", "predict",
-     "compare with what this sweep has measured, rows at 0.6 of the default SM clock or more"},
+     "compare with what this sweep has measured, in rows at 0.6 of the default SM clock "
+     "or more"},
     {"time-noise", kFraction, "X", "1%", "evaluate",
-     "relative standard deviation of one window's time"},
+     "relative standard deviation of the time measured in one window"},
     {"power-noise", kFraction, "X", "1%", "evaluate",
-     "relative standard deviation of one window's power"},
+     "relative standard deviation of the power measured in one window"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
     {"repeat", kInteger, "K", "3", "evaluate simulate",
-     "runs of each policy on each curve; with --gpus, of each job on the same cards (one without "
-     "it)"},
+     "runs of each policy on each curve; with --gpus, runs of each job on the same cards "
+     "(1 without this option)"},
     {"controller", kFlag, "", "false", "evaluate",
-     "play the whole Controller in virtual time, not the policy alone"},
+     "play the whole controller in virtual time, not the policy alone"},
     {"curves", kText, "F.csv", "", "evaluate",
-     "judge only the curves listed here by set (the sweep's folder), gpu and workload"},
+     "judge only the curves listed in this file by set (the sweep's folder), gpu and "
+     "workload"},
     {"knobs", kList, "sm,mem,limit", "", "evaluate predict simulate run attach",
-     "knobs that may move; without it all that the sweep moved (evaluate), sm (predict), sm,mem "
-     "(simulate, run, attach)"},
+     "the knobs that may move; without it: all that the sweep moved (evaluate), sm "
+     "(predict), sm and mem (simulate, run, attach)"},
 };
 
-// Command names separated by blanks.
+// `commands` are names separated by blanks.
 bool names_command(std::string_view commands, std::string_view command) {
   while (!commands.empty()) {
     const std::size_t end = std::min(commands.find(' '), commands.size());

@@ -24,7 +24,7 @@ enum class OptionKind {
   kSlowdown,
   kDuration,
   kList,
-  kAddress,  // may be given without its value: then it is kUsualAddress
+  kAddress,  // may be given without a value, which then is kUsualAddress
 };
 
 inline constexpr std::string_view kUsualAddress = "127.0.0.1:9487";
@@ -32,25 +32,25 @@ inline constexpr std::string_view kUsualAddress = "127.0.0.1:9487";
 struct OptionSpec {
   std::string_view name;  // without dashes; also the key in a configuration file
   OptionKind kind = OptionKind::kText;
-  std::string_view value;     // how the value is called in help: "S", "F.jsonl"
-  std::string_view fallback;  // what holds when it is not given; "" where nothing does
+  std::string_view value;     // name of the value in help: "S", "F.jsonl"
+  std::string_view fallback;  // value where the option is not given; "" for no value
   std::string_view commands;  // separated by blanks
   std::string_view help;
-  // Also taken from $HYPERMILE_NAME. Not where that variable means something else, nor where an
-  // option that was forgotten in an environment would do harm.
+  // Also taken from $HYPERMILE_NAME. False where that variable means something else, or where a
+  // variable that somebody forgot in the environment would do harm.
   bool in_environment = true;
 };
 
 std::span<const OptionSpec> option_table();
-// Those of one command, in the table's order.
+// The options of one command, in the table's order.
 std::vector<OptionSpec> options_of(std::string_view command);
 
-// nullopt-like success for valid text, else one line that names the option and what was expected.
+// kUsage where the text is no value of the option; names the option and what was expected.
 Result<void> validate_option(const OptionSpec& spec, std::string_view text);
 
-// What holds for one call of one command: given on the command line, else in the environment, else
-// in the configuration file, else the table's fallback. Values are validated before they get here;
-// asking for an option that the command does not have is a programming error.
+// The values for one call of one command: from the command line, else the environment, else the
+// configuration file, else the table's fallback. Values are validated before they get here; asking
+// for an option that the command does not have is a programming error.
 class OptionValues {
  public:
   explicit OptionValues(std::string_view command);
@@ -75,16 +75,16 @@ class OptionValues {
 // "HYPERMILE_MAX_SLOWDOWN" for "max-slowdown".
 std::string variable_of(const OptionSpec& spec);
 
-// Takes the options of `command` from the environment; an empty variable is none. A broken value is
-// an error that names the variable. Options already given stay.
+// Takes the options of `command` from the environment; an empty variable counts as not set. A value
+// that makes no sense is an error that names the variable. Options already given stay.
 Result<void> read_environment(std::string_view command, OptionValues& values);
 
-// Takes the options of `command` from a TOML file: keys at its top hold for every command, those in
-// a table [command] for that one and win. Unknown keys and broken values are errors with file and
-// line. Options already given stay.
+// Takes the options of `command` from a TOML file. Keys at the top of the file are for every
+// command; keys in a table [command] are for that command and win. Unknown keys and values that
+// make no sense are errors with file and line. Options already given stay.
 Result<void> read_config(const std::string& path, std::string_view command, OptionValues& values);
 
-// docs/reference/options.md.
+// The text of docs/reference/options.md.
 std::string options_markdown();
 
 }  // namespace hypermile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile plan`: clocks for the layers and phases of a network on a GPU, by the simulator's
-// physics. Nothing is run and no GPU is touched.
-#include "cli/plan.h"
+// `hypermile plan`: plans clocks for the layers and phases of a network on a GPU, with the physics
+// of the simulator. Nothing is run and no GPU is touched.
+#include "plan/plan_document.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,8 @@ Error usage(std::string message, std::string remedy) {
 Result<GpuSheet> read_sheet(const OptionValues& values) {
   std::string name = values.text("gpu");
   if (name.empty()) {
-    return usage("which GPU?", fmt::format("give --gpu {}", fmt::join(gpu_sheet_keys(), "|")));
+    return usage("no GPU was named",
+                 fmt::format("give --gpu {}", fmt::join(gpu_sheet_keys(), "|")));
   }
   if (name.starts_with(kSimPrefix)) name.erase(0, kSimPrefix.size());
   return load_gpu_sheet(name);
@@ -36,7 +37,7 @@ Result<std::optional<std::int64_t>> read_batch(const OptionValues& values) {
   if (!values.given("batch")) return std::optional<std::int64_t>();
   const long long batch = values.integer("batch");
   if (batch < 1 || batch > kMostBatch) {
-    return usage(fmt::format("a batch of {} is none", batch),
+    return usage(fmt::format("--batch cannot be {}", batch),
                  fmt::format("give 1 to {}", kMostBatch));
   }
   return std::optional<std::int64_t>(batch);
@@ -80,8 +81,8 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
   document.phase = values.text("phase");
   for (const UnknownOperator& unknown : document.network.unknown) {
     context.err << fmt::format(
-        "hypermile: operator {} is not known ({} times): taken as element-wise\n", unknown.type,
-        unknown.count);
+        "hypermile: operator {} is not known ({} times) and is taken as element-wise\n",
+        unknown.type, unknown.count);
   }
   if (values.given("calibrate")) {
     const std::string file = values.text("calibrate");
@@ -104,7 +105,7 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
 }  // namespace
 
 const Command kPlanCommand = {
-    "plan", "clocks for the layers and phases of a network", "NETWORK",
+    "plan", "plan clocks for the layers and phases of a network", "NETWORK",
     "  hypermile plan resnet50 --gpu a4000 --batch 32\n"
     "  hypermile plan vgg16 --gpu rtx2000ada --phase forward --switch-latency 0\n"
     "  hypermile plan model.onnx --gpu h200 --precision bf16 --json\n"

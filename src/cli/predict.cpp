@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile predict`: asks a model. With --check, predicted against measured for a sweep;
-// otherwise the predicted curve of each job in a sweep with its bounds, and the Setting that an
-// objective would choose. Only the default rows of such a sweep are needed, with the features they
-// hold.
+// `hypermile predict`: asks a model. With --check it compares predicted with measured values of a
+// sweep. Otherwise it prints the predicted curve of each job in a sweep, with bounds, and the
+// setting that the objective would choose; only the default rows of the sweep are used, with their
+// features.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace hypermile {
 namespace {
 
 constexpr double kConfidence = 0.5;
-// Clocks asked for where a sweep is not checked, as shares of the default's.
+// Clocks to predict without --check, as shares of the default clock.
 constexpr double kRatios[] = {0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6};
 
 struct Asked {
@@ -91,7 +91,7 @@ Result<void> run_check(const ModelPredictor& model, const std::string& path, boo
   return {};
 }
 
-// Curves along the SM clock, or along the memory clock where --knobs mem asks for it.
+// The curve runs along the SM clock, or along the memory clock with --knobs mem.
 std::vector<RelativeSetting> asked_settings(const std::vector<Knob>& knobs) {
   const bool memory = knobs.size() == 1 && knobs[0] == Knob::kMemoryClock;
   std::vector<RelativeSetting> settings;

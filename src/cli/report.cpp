@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile report F.jsonl`: everything an event log tells, as one page to keep, send or print.
+// `hypermile report F.jsonl`: writes everything that an event log holds to one HTML page.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -57,12 +57,12 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
 
 const Command kReportCommand = {
     "report",
-    "make a page of an event log: one file with all plots and decisions, offline",
+    "write a page of an event log: one HTML file with all plots and decisions",
     "LOG",
     "  hypermile report run.jsonl                     writes run.html\n"
     "  hypermile report run.jsonl --out report.html\n"
     "  hypermile report run.jsonl --text              the summary, as the terminal showed it\n"
-    "  hypermile report run.jsonl --json              what the page is made of\n",
+    "  hypermile report run.jsonl --json              the data of the page\n",
     run_report,
 };
 

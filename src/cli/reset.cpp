@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile reset`: the administrator's way out. Ends leases and puts every knob back to the
-// site's baseline or the driver's default, changed by us or not: through the daemon where one
-// serves, else directly, as root, with the same journal and locks.
+// `hypermile reset`: for administrators. Ends leases and puts every knob back to the site's
+// baseline or the driver's default, whoever changed it: through the daemon where one serves, else
+// directly as root, with the same journal and locks.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ constexpr Seconds kResetDeadline = Seconds(15);
 struct Wanted {
   bool all = false;
   bool reopen = false;
-  std::vector<GpuIdentity> gpus = {};  // those of --gpu, or all there are
+  std::vector<GpuIdentity> gpus = {};  // the GPU that --gpu names, or all
 };
 
 Result<Wanted> wanted_gpus(const OptionValues& options) {
@@ -35,12 +35,12 @@ Result<Wanted> wanted_gpus(const OptionValues& options) {
   const int ways = static_cast<int>(wanted.all) + static_cast<int>(wanted.reopen) +
                    static_cast<int>(options.given("gpu"));
   if (ways != 1) {
-    return Error{ErrorCode::kUsage, "say what to reset: --gpu G or --all (or --reopen)",
-                 "see 'hypermile reset --help'"};
+    return Error{ErrorCode::kUsage, "nothing to reset was named",
+                 "give one of --gpu G, --all and --reopen"};
   }
   if (wanted.reopen) return wanted;
   if (wanted.all) {
-    // The daemon knows its own; without one the driver is asked.
+    // The daemon knows its GPUs itself; this list is for a machine without a daemon.
     const Result<GpuList> machine = list_gpus_within(kListDeadline);
     if (machine) wanted.gpus = machine->gpus;
     return wanted;
@@ -52,7 +52,7 @@ Result<Wanted> wanted_gpus(const OptionValues& options) {
   return wanted;
 }
 
-// What keeps the daemon from being done, GPU by GPU.
+// What keeps the daemon from resetting each GPU, as "; GPU: trouble" each.
 std::string what_is_left() {
   std::string left;
   auto connection = DaemonConnection::connect(default_socket_path());
@@ -74,7 +74,7 @@ Result<void> reset_through(DaemonConnection& connection, const Wanted& wanted) {
   if (done) return {};
   if (done.error().code != ErrorCode::kTimeout) return done.error();
   return Error{ErrorCode::kTimeout, "not every GPU is reset yet" + what_is_left(),
-               "the daemon tries on; see 'hypermile leases'"};
+               "the daemon keeps trying; see 'hypermile leases'"};
 }
 
 Result<void> reset_directly(const Wanted& wanted, CommandContext& context) {
@@ -136,7 +136,7 @@ Result<void> run_reset(const CommandArguments& arguments, CommandContext& contex
 
 const Command kResetCommand = {
     "reset",
-    "the administrator's way out: end leases, put GPUs back to their baseline",
+    "for administrators: end leases and put GPUs back to their baseline",
     "",
     "  hypermile reset --gpu 0\n"
     "  hypermile reset --all          # and grant no more leases\n"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile run -- CMD`: starts the job as the shell would, watches it from beside, moves its GPUs
-// to the Setting of least energy within the slowdown allowed, and at its end says what an iteration
-// took and cost. With --observe it changes nothing. The job's exit code, signals, terminal and
-// output are its own; whatever is missing on our side (library, driver, GPU, rights) is said in one
-// line and the job runs all the same.
-#include "cli/command.h"
-#include "cli/control_options.h"
+// to the clocks of least energy within the slowdown allowed, and says at its end what an iteration
+// took and cost (run/run_job.h). With --observe it changes nothing.
+#include "cli/run_options.h"
 #include "run/dry_run.h"
-#include "run/job_report.h"
 #include "run/run_job.h"
 
 namespace hypermile {
@@ -30,17 +26,18 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
     return Error{ErrorCode::kUsage, "no command was given",
                  "put it after --: hypermile run -- python train.py"};
   }
-  ASSIGN_OR_RETURN(const ControlChoice choice, read_control_choice(options));
+  ASSIGN_OR_RETURN(RunRequest request, read_run_request(options));
+  request.program = "hypermile run";
+  request.typed = typed(options, command);
+  request.nvtx_step = text_if_given(options, "nvtx-step");
   ASSIGN_OR_RETURN(JobCommand job, describe_job(command));
   if (options.flag("dry-run")) {
-    return print_dry_run({command, job.user ? job.user->name : ""}, choice, options,
-                         job.environment, context);
+    return print_dry_run({command, job.user ? job.user->name : ""}, job.environment, request,
+                         world_of(context));
   }
-  JobReport report(options, context);
-  RETURN_IF_ERROR(report.begin(typed(options, command), choice, /*shared=*/true));
-  ASSIGN_OR_RETURN(const JobOutcome outcome,
-                   run_job(std::move(job), "hypermile run", choice, options, context, report));
-  report.finish(outcome, "the job ended");
+  const RunResult result = run_job(std::move(job), request, world_of(context));
+  context.job_end = result.end;
+  RETURN_IF_ERROR(result.outcome);
   return {};
 }
 
@@ -48,16 +45,16 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
 
 const Command kRunCommand = {
     "run",
-    "run a job at the clocks that cost it least energy within a slowdown you choose",
+    "run a job at the clocks of least energy within a slowdown you choose",
     "",
     "  hypermile run -- python train.py                 at most 5 % slower; a summary at the end\n"
     "  hypermile run --max-slowdown 2% --log run.jsonl -- python train.py\n"
     "  hypermile run --report run.html -- python train.py     a page with plots at the end\n"
     "  hypermile run --serve -- python train.py         watch it at http://127.0.0.1:9487/\n"
-    "  hypermile run --dry-run -- python train.py       what would be done, with which rights\n"
+    "  hypermile run --dry-run -- python train.py       print what would be done\n"
     "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"
-    "  hypermile run --observe --nvtx-step step -- python train.py     iterations are NVTX ranges\n"
+    "  hypermile run --observe --nvtx-step step -- python train.py     NVTX ranges are iterations\n"
     "  hypermile run --json --quiet -- ./train > log    the last line of log is JSON\n",
     run_run,
     /*runs_command=*/true,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile serve [LOG|FOLDER]…`: a live page of all runs that are being logged there, the
-// daemon's leases, and /metrics for Prometheus. Reads only; until it is interrupted.
+// `hypermile serve [LOG|FOLDER]…`: serves a live page of all runs that are logged there, the
+// daemon's leases, and /metrics for Prometheus, until it is interrupted. Only reads.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/command.h"
+#include "cli/run_options.h"
 #include "run/run_page.h"
 
 namespace hypermile {
@@ -17,7 +17,8 @@ Result<void> run_serve(const CommandArguments& arguments, CommandContext& contex
   std::vector<std::string> logs = arguments.positional;
   if (logs.empty()) logs.emplace_back(".");
   ASSIGN_OR_RETURN(const auto server,
-                   bind_page_server(arguments.options, arguments.options.text("listen"), logs));
+                   bind_page_server(arguments.options.text("listen"),
+                                    text_if_given(arguments.options, "token-file"), logs));
   server->start();
   const std::string url = server->address().url();
   if (arguments.options.flag("json")) {
@@ -38,7 +39,7 @@ Result<void> run_serve(const CommandArguments& arguments, CommandContext& contex
 
 const Command kServeCommand = {
     "serve",
-    "a live page of the runs logged here, the daemon's leases, and /metrics for Prometheus",
+    "serve a live page of logged runs, the daemon's leases, and /metrics for Prometheus",
     "LOG",
     "  hypermile serve                                the logs (*.jsonl) of this folder\n"
     "  hypermile serve run.jsonl /var/log/hypermile   logs, and folders of logs\n"

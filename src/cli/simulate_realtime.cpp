@@ -158,7 +158,7 @@ nlohmann::json mhz_or_null(const ClockLock& lock) {
 
 nlohmann::json status_of(const Machine& machine, unsigned gpu, const GpuView& view) {
   const Watts limit =
-      view.record.sim.requested.power_limit.value_or(machine.physics(gpu).limit.normal);
+      view.record.sim.requested.power_limit.value_or(machine.constants(gpu).limit.normal);
   return {{"uuid", machine.facts(gpu).uuid},
           {"name", machine.facts(gpu).name},
           {"sm_lock_mhz", mhz_or_null(view.record.sm_lock)},

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile sweep --out F.csv`: measures a grid of Settings and writes the table that learn,
-// predict and evaluate read (docs/guide/user.md). With a command after -- or --pid it sweeps a
-// living job under a lease; with --gpu sim:NAME or replay:FILE#… a simulated or measured one, in
-// virtual time. What is measured is in F.csv.journal at once: the same command goes on where it was
-// left.
+// `hypermile sweep --out F.csv`: measures a grid of settings and writes the table that learn,
+// predict and evaluate read (docs/guide/user.md). With a command after -- or with --pid it sweeps a
+// living job under a lease; with --gpu sim:NAME or replay:FILE#… a simulated or replayed one, in
+// virtual time. Each window is in F.csv.journal as soon as it is measured, so the same command
+// continues a sweep that was interrupted.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/command.h"
+#include "cli/run_options.h"
 #include "cli/sweep_bar.h"
 #include "gpu/gpu_name.h"
-#include "run/job_report.h"
+#include "run/attach_job.h"
 #include "run/run_job.h"
-#include "run/running_job.h"
 #include "trial/sweep_run.h"
 #include "trial/sweeping/sweep_table.h"
 
@@ -35,13 +34,12 @@ class Sweep {
       : options_(arguments.options),
         command_(arguments.positional),
         context_(context),
-        report_(options_, context),
         bar_(context, options_.flag("quiet")) {}
 
   Result<void> run() {
     if (!options_.given("out")) {
-      return Error{ErrorCode::kUsage, "where is the table to be written?",
-                   "name a file: hypermile sweep --out F.csv -- python train.py"};
+      return Error{ErrorCode::kUsage, "no file was named for the table",
+                   "give one: hypermile sweep --out F.csv -- python train.py"};
     }
     RETURN_IF_ERROR(read_terms());
     ASSIGN_OR_RETURN(SweepJournal journal,
@@ -50,12 +48,12 @@ class Sweep {
     SweepCourse course(terms_, journal, [this](const std::string& line) { say(line); });
     RETURN_IF_ERROR(course.check());
     if (!journal.entries().empty() && !course.complete()) {
-      say(fmt::format("going on with {}: {} Windows are there", journal.path(),
+      say(fmt::format("going on with {}: {} windows are measured already", journal.path(),
                       journal.entries().size()));
     }
     const Result<void> swept = course.complete() ? Result<void>() : sweep(course, journal);
     bar_.clear();
-    // What was measured is told also where something failed.
+    // What was measured is written even where the sweep failed.
     const Result<void> written = write(journal);
     if (!swept) return swept.error();
     if (!written) return written.error();
@@ -81,7 +79,7 @@ class Sweep {
     }
     if (living && in_virtual_time()) {
       return Error{ErrorCode::kUsage, fmt::format("{} cannot run a command", terms_.gpu),
-                   "leave the command away, or name a GPU of this machine"};
+                   "leave the command out, or name a GPU of this machine"};
     }
     if (options_.given("name")) {
       terms_.workload = options_.text("name");
@@ -99,12 +97,12 @@ class Sweep {
   bool replayed() const { return gpu_ && std::holds_alternative<ReplayedGpu>(*gpu_); }
   bool in_virtual_time() const { return simulated() || replayed(); }
 
-  // A table that no journal of ours vouches for is somebody's data.
+  // A table without a journal was not made by sweep: it is somebody's data.
   Result<void> refuse_foreign_table(const SweepJournal& journal) const {
     const std::string& path = options_.text("out");
     std::error_code ignored;
     if (journal.header() || !std::filesystem::exists(path, ignored)) return {};
-    return Error{ErrorCode::kUsage, fmt::format("{} is there already, without its journal", path),
+    return Error{ErrorCode::kUsage, fmt::format("{} exists already, without its journal", path),
                  "give --out another name, or move the file away"};
   }
 
@@ -124,8 +122,8 @@ class Sweep {
     ASSIGN_OR_RETURN(job.sheet, load_gpu_sheet(std::get<SimulatedGpu>(*gpu_).model));
     const std::vector<std::string> keys = options_.list("workload");
     if (keys.size() != 1) {
-      return Error{ErrorCode::kUsage, "a sweep is of one job",
-                   "name one with --workload, and give each a file of its own"};
+      return Error{ErrorCode::kUsage, "a sweep measures one job",
+                   "name one with --workload, and give each job a file of its own"};
     }
     ASSIGN_OR_RETURN(job.workload, load_workload(keys.front()));
     const double scale = options_.number("effects");
@@ -146,19 +144,20 @@ class Sweep {
   }
 
   Result<void> sweep_living(SweepCourse& course) {
-    std::vector<std::string> typed = {"hypermile", "sweep", "--out", options_.text("out"), "--"};
-    typed.insert(typed.end(), command_.begin(), command_.end());
-    ControlChoice choice;
-    choice.controller = course.controller_options();
-    choice.sweep = &course;
-    choice.counters = options_.flag("counters");
-    choice.show_sweep = [this](const SweepProgress& progress) { bar_.show(progress); };
-    choice.end_job = options_.flag("end-job");
-    RETURN_IF_ERROR(report_.open_log(std::move(typed), choice));
-    ASSIGN_OR_RETURN(const JobOutcome outcome, watch_living(choice));
-    bar_.clear();
-    report_.finish_log(outcome, course.complete() ? "the sweep is complete" : "the job ended");
-    // A job that was measured to the end may end as it likes; our exit code tells of the sweep.
+    RunRequest request;
+    request.program = "hypermile sweep";
+    request.gpu = text_if_given(options_, "gpu");
+    request.nvtx_step = text_if_given(options_, "nvtx-step");
+    request.control.controller = course.controller_options();
+    request.control.counters = options_.flag("counters");
+    request.control.sweep =
+        SweepRequest{&course, [this](const SweepProgress& progress) { bar_.show(progress); },
+                     options_.flag("end-job")};
+    request.report = read_report_request(options_);
+    request.report.show_run = false;
+    request.report.say = [this](const std::string& line) { say(line); };
+    ASSIGN_OR_RETURN(const JobOutcome outcome, watch_living(request));
+    // A job that was measured to the end may end as it likes: our exit code is the sweep's.
     if (course.complete() || outcome.summary.end.exit_code() == 0) context_.job_end.reset();
     if (course.problem()) return *course.problem();
     if (outcome.control && outcome.control->summary.state == ControlState::kRefused) {
@@ -168,27 +167,20 @@ class Sweep {
     return {};
   }
 
-  Result<JobOutcome> watch_living(const ControlChoice& choice) {
-    if (!options_.given("pid")) {
-      ASSIGN_OR_RETURN(JobCommand job, describe_job(command_));
-      return run_job(std::move(job), "hypermile sweep", choice, options_, context_, report_);
+  Result<JobOutcome> watch_living(RunRequest& request) {
+    request.typed = {"hypermile", "sweep", "--out", options_.text("out")};
+    if (options_.given("pid")) {
+      request.typed.insert(request.typed.end(), {"--pid", options_.text("pid")});
+      ASSIGN_OR_RETURN(const RunningJob job,
+                       find_running_job(static_cast<pid_t>(options_.integer("pid"))));
+      return attach_job(job, request, world_of(context_));
     }
-    ASSIGN_OR_RETURN(const RunningJob job,
-                     find_running_job(static_cast<pid_t>(options_.integer("pid"))));
-    if (!job.ring_folder) {
-      return Error{ErrorCode::kNotReady,
-                   fmt::format("process {} carries neither hypermile's library nor ticks, so its "
-                               "iterations cannot be timed",
-                               job.pid),
-                   "start the job under 'hypermile sweep --out F.csv -- CMD'"};
-    }
-    ASSIGN_OR_RETURN(RingFolder folder, RingFolder::open(*job.ring_folder));
-    std::stop_source ended;
-    const std::stop_callback interrupted(context_.stop, [&ended] { ended.request_stop(); });
-    ASSIGN_OR_RETURN(const ProcessEnd end, ProcessEnd::watch(job.pid, ended));
-    const JobToWatch watched{folder, job.environment, ended.get_token(), "hypermile sweep"};
-    return watch_job(watched, choice, open_clock_access(somebody_can_answer()), options_, context_,
-                     report_);
+    request.typed.emplace_back("--");
+    request.typed.insert(request.typed.end(), command_.begin(), command_.end());
+    ASSIGN_OR_RETURN(JobCommand job, describe_job(command_));
+    RunResult result = run_job(std::move(job), request, world_of(context_));
+    context_.job_end = result.end;
+    return std::move(result.outcome);
   }
 
   Result<void> write(const SweepJournal& journal) {
@@ -210,11 +202,11 @@ class Sweep {
     }
     if (!course.complete()) {
       return Error{ErrorCode::kNotReady,
-                   fmt::format("{} of {} Windows are measured", progress.done, progress.planned),
+                   fmt::format("{} of {} windows are measured", progress.done, progress.planned),
                    "the same command goes on from there"};
     }
     if (!options_.flag("json")) {
-      context_.out << fmt::format("{}: {} Windows, {} left out\n", options_.text("out"),
+      context_.out << fmt::format("{}: {} windows, {} left out\n", options_.text("out"),
                                   progress.planned, progress.refused);
     }
     return {};
@@ -225,9 +217,8 @@ class Sweep {
   const OptionValues& options_;
   const std::vector<std::string>& command_;
   CommandContext& context_;
-  JobReport report_;
   SweepBar bar_;
-  SweepTerms terms_;
+  SweepOptions terms_;
   std::optional<GpuName> gpu_;
   std::unique_ptr<Files> files_ = make_real_files();
 };
@@ -240,11 +231,11 @@ Result<void> run_sweep(const CommandArguments& arguments, CommandContext& contex
 
 const Command kSweepCommand = {
     "sweep",
-    "measure a job over a grid of Settings, for learn, predict and evaluate",
+    "measure a job over a grid of settings, for learn, predict and evaluate",
     "",
     "  hypermile sweep --out resnet.csv -- python train.py      sixteen SM clocks\n"
     "  hypermile sweep --out resnet.csv --grid sm=all,mem=all --end-job -- python train.py\n"
-    "  hypermile sweep --out running.csv --pid 4242             a job that runs under hypermile\n"
+    "  hypermile sweep --out running.csv --pid 4242             a job that hypermile started\n"
     "  hypermile sweep --out sim.csv --gpu sim:h200 --workload gpt2    in virtual time\n"
     "  hypermile sweep --out copy.csv --gpu replay:sweep.csv#V100/gemm --grid sm=all\n",
     run_sweep,

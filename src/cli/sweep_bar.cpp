@@ -21,9 +21,9 @@ std::string time_text(Seconds left) {
 }  // namespace
 
 std::string bar_text(const SweepProgress& progress) {
-  if (progress.planned == 0) return "watching the job before its Settings are swept";
+  if (progress.planned == 0) return "watching the job before its settings are swept";
   const std::size_t cells = progress.done * kCells / progress.planned;
-  std::string text = fmt::format("[{}{}] {}/{} Windows", std::string(cells, '#'),
+  std::string text = fmt::format("[{}{}] {}/{} windows", std::string(cells, '#'),
                                  std::string(kCells - cells, '-'), progress.done, progress.planned);
   if (progress.refused > 0) text += fmt::format(", {} left out", progress.refused);
   if (progress.done == progress.planned) return text;

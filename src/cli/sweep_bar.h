@@ -16,7 +16,7 @@ class SweepBar {
   SweepBar(CommandContext& context, bool quiet) : context_(context), quiet_(quiet) {}
 
   void show(const SweepProgress& progress);
-  // A line of its own, the bar out of its way.
+  // Clears the bar and prints one line; the bar comes back with the next progress.
   void say(const std::string& line);
   void clear();
 
@@ -27,7 +27,7 @@ class SweepBar {
   std::size_t tenths_ = 0;
 };
 
-// "[######----] 12/20 Windows, 3 min left, sm=1200MHz".
+// "[######----] 12/20 windows, 3 min left, sm=1200MHz".
 std::string bar_text(const SweepProgress& progress);
 
 }  // namespace hypermile

@@ -75,7 +75,7 @@ TEST_F(SweepCommand, DoesNothingTwice) {
   std::vector<std::string> other = command;
   other[3] = "gpt2";
   EXPECT_EQ(sweep("F.csv", other), 2);
-  EXPECT_NE(err().find("is of another sweep: dcgan"), std::string::npos) << err();
+  EXPECT_NE(err().find("belongs to another sweep: dcgan"), std::string::npos) << err();
 }
 
 TEST_F(SweepCommand, SweepsAReplayedGpu) {
@@ -106,7 +106,7 @@ TEST(SweepBar, TellsHowFarAndHowLong) {
   SweepProgress progress{
       .done = 5, .planned = 10, .refused = 1, .left = Seconds(300), .doing = "x"};
 
-  EXPECT_EQ(bar_text(progress), "[##########----------] 5/10 Windows, 1 left out, 5 min left, x");
+  EXPECT_EQ(bar_text(progress), "[##########----------] 5/10 windows, 1 left out, 5 min left, x");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ bool near(const std::optional<Mhz>& seen, Mhz wanted) {
 
 }  // namespace
 
-AppliedSettings::AppliedSettings(SettingPort& port, FollowerDesk& desk)
+AppliedSettings::AppliedSettings(SettingPort& port, const ControlDesk& desk)
     : port_(port), desk_(desk) {}
 
 void AppliedSettings::set_gpus(std::vector<GpuWatch*> gpus) {

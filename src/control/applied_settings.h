@@ -9,8 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "control/job_follower.h"
+#include "control/control_desk.h"
 #include "control/setting_port.h"
+#include "measure/gpu_watch.h"
 
 namespace hypermile {
 
@@ -24,7 +25,7 @@ class AppliedSettings {
   };
 
   // Both must outlive it.
-  AppliedSettings(SettingPort& port, FollowerDesk& desk);
+  AppliedSettings(SettingPort& port, const ControlDesk& desk);
 
   // Of the job, once; each is at its default. In the order of `each` below.
   void set_gpus(std::vector<GpuWatch*> gpus);
@@ -51,7 +52,7 @@ class AppliedSettings {
   void write_change(std::size_t gpu, const std::string& problem);
 
   SettingPort& port_;
-  FollowerDesk& desk_;
+  const ControlDesk& desk_;
   std::vector<GpuWatch*> gpus_;
   std::vector<Setting> asked_, told_;
   std::vector<bool> answered_;

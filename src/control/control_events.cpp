@@ -3,24 +3,23 @@
 // What a Session tells a Controller, kept until the next round decides.
 #include <algorithm>
 
-#include "control/control_loop.h"
+#include "control/controller.h"
 
 namespace hypermile {
 
-Controller::Core::Core(ControllerParts parts, ControllerOptions options)
+Controller::Controller(ControllerParts parts, ControllerOptions options)
     : parts_(std::move(parts)), options_(std::move(options)) {}
 
-void Controller::Core::start(FollowerDesk& desk) {
-  desk_ = &desk;
-  applied_.emplace(parts_.port, desk);
+void Controller::start(ControlDesk desk) {
+  desk_ = std::move(desk);
+  applied_.emplace(parts_.port, desk_);
 }
 
-void Controller::Core::gpu_opened(GpuWatch& gpu) {
+void Controller::gpu_opened(GpuWatch& gpu) {
   opened_.push_back(&gpu);
 }
 
-Controller::Core::RankState& Controller::Core::rank_state(const ProcessProgress& process,
-                                                          GpuWatch& gpu) {
+Controller::RankState& Controller::rank_state(const ProcessProgress& process, GpuWatch& gpu) {
   const Rank rank{&process, &gpu};
   const auto found =
       std::ranges::find_if(ranks_, [&](const auto& state) { return state->rank == rank; });
@@ -29,14 +28,14 @@ Controller::Core::RankState& Controller::Core::rank_state(const ProcessProgress&
   RankState& made = *ranks_.back();
   made.rank = rank;
   made.maker = std::make_unique<WindowMaker>(
-      &gpu, WindowPlan(), [this, &process, uuid = gpu.identity().uuid](const Window& window) {
-        desk_->take(process, uuid, window);
+      &gpu, WindowLengths(), [this, &process, uuid = gpu.identity().uuid](const Window& window) {
+        desk_.take(process, uuid, window);
       });
   return made;
 }
 
-void Controller::Core::boundary(const ProcessProgress& process, const Boundary& boundary,
-                                bool fresh, std::span<GpuWatch* const> gpus) {
+void Controller::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh,
+                          std::span<GpuWatch* const> gpus) {
   if (boundary.pattern.level != 0) return;
   double& counted = counted_[{&process, boundary.pattern.phase}];
   counted += boundary.iterations;
@@ -71,8 +70,7 @@ void Controller::Core::boundary(const ProcessProgress& process, const Boundary& 
   if (!phase.plan && at_default) phase.watch.add(boundary);
 }
 
-void Controller::Core::progress_changed(const ProcessProgress& process,
-                                        const ProgressChange& change) {
+void Controller::progress_changed(const ProcessProgress& process, const ProgressChange& change) {
   const bool locked = change.state == ProgressState::kLocked;
   if (lead_ == nullptr && locked) lead_ = &process;
   if (&process != lead_) return;
@@ -101,7 +99,7 @@ void Controller::Core::progress_changed(const ProcessProgress& process,
 
 // Another phase for a moment, an evaluation between two epochs, is an interlude: the phase that is
 // active stays so, and keeps its Setting. One that is known to last is entered at once.
-void Controller::Core::meet(Phase& phase, Instant now) {
+void Controller::meet(Phase& phase, Instant now) {
   idle_since_.reset();
   last_boundary_ = now;
   if (active_ == nullptr || active_ == &phase || (phase.policy && !phase.too_brief(now))) {
@@ -112,7 +110,7 @@ void Controller::Core::meet(Phase& phase, Instant now) {
   if (!lost_since_) lost_since_ = now;
 }
 
-void Controller::Core::enter(Phase& phase, Instant now) {
+void Controller::enter(Phase& phase, Instant now) {
   lost_since_.reset();
   visited_ = nullptr;
   if (active_ == &phase) return;
@@ -123,7 +121,7 @@ void Controller::Core::enter(Phase& phase, Instant now) {
 }
 
 // The phase keeps its Step: it is taken again when the phase comes back.
-void Controller::Core::leave(Instant now) {
+void Controller::leave(Instant now) {
   if (active_ == nullptr) return;
   if (!meters_.empty()) close_meters(*active_, now);
   ++active_->bursts;
@@ -131,12 +129,12 @@ void Controller::Core::leave(Instant now) {
   active_ = nullptr;
 }
 
-void Controller::Core::lose_progress(Instant since) {
+void Controller::lose_progress(Instant since) {
   visited_ = nullptr;
   if (!lost_since_) lost_since_ = std::max(since, state_since_);
 }
 
-void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
+void Controller::reading(GpuWatch& gpu, const SamplerReading& reading) {
   applied_->add(gpu, reading);
   for (RankMeter& meter : meters_) {
     if (meter.rank().gpu == &gpu) meter.add(reading);
@@ -152,8 +150,8 @@ void Controller::Core::reading(GpuWatch& gpu, const SamplerReading& reading) {
   }
 }
 
-void Controller::Core::seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen,
-                               std::span<const std::int64_t> ours) {
+void Controller::seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen,
+                         std::span<const std::int64_t> ours) {
   for (const auto& state : ranks_) {
     if (state->rank.gpu != &gpu) continue;
     state->job_processes.assign(ours.begin(), ours.end());

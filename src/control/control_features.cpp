@@ -2,12 +2,12 @@
 //
 // What the job asks of its GPU, collected over the first baseline of a phase and again after the
 // job has changed; into the event log and, with the Window, to the policy.
-#include "control/control_loop.h"
+#include "control/controller.h"
 
 namespace hypermile {
 
 // Reading counters costs driver calls: once a phase, and again after the job has changed.
-void Controller::Core::open_collector(const Phase& phase) {
+void Controller::open_collector(const Phase& phase) {
   collector_.reset();
   if (!phase.features_wanted || spoiled_ || phase.step->setting != 0) return;
   GpuWatch* gpu = applied_->gpus().front();
@@ -16,7 +16,7 @@ void Controller::Core::open_collector(const Phase& phase) {
   }
 }
 
-void Controller::Core::collect_features(Phase& phase, Window& joint) {
+void Controller::collect_features(Phase& phase, Window& joint) {
   if (!collector_ || !joint.usable() || spoiled_) return;
   const Features features = collector_->collect(joint);
   joint.features = std::make_shared<const Features>(features);
@@ -37,10 +37,10 @@ void Controller::Core::collect_features(Phase& phase, Window& joint) {
   if (const auto& counted = collector_->counted()) {
     event.numbers["counter_samples"] = static_cast<double>(counted->samples);
     if (!counted->problem.empty()) {
-      desk_->warn(counted->problem + "; what only counters tell is missing");
+      desk_.warn(counted->problem + "; what only counters tell is missing");
     }
   }
-  desk_->write(std::move(event));
+  desk_.write(std::move(event));
   collector_.reset();
 }
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "control/control_loop.h"
+#include "control/controller.h"
 
 namespace hypermile {
 namespace {
@@ -26,7 +26,7 @@ constexpr Seconds kRoundAtMost = Seconds(0.2);
 }  // namespace
 
 // Boundaries are told of late: what was in force then is looked up.
-void Controller::Core::note_setting(Instant now) {
+void Controller::note_setting(Instant now) {
   if (lead_ != nullptr && lead_->dark()) {
     const Instant before = now - kRoundAtMost;
     if (dark_.empty() || dark_.back().second < before) dark_.emplace_back(before, now);
@@ -42,7 +42,7 @@ void Controller::Core::note_setting(Instant now) {
   if (off_default_.size() > kRemembered) off_default_.pop_front();
 }
 
-bool Controller::Core::off_default_at(Instant time) const {
+bool Controller::off_default_at(Instant time) const {
   for (auto at = off_default_.rbegin(); at != off_default_.rend(); ++at) {
     if (at->first <= time) return at->second;
   }
@@ -51,7 +51,7 @@ bool Controller::Core::off_default_at(Instant time) const {
 
 // A pause that is not how the job runs is nobody's loss. Iterations that were not watched took as
 // long as those that were measured last.
-void Controller::Core::keep_account(Phase& phase, const Boundary& boundary, Pause pause) {
+void Controller::keep_account(Phase& phase, const Boundary& boundary, Pause pause) {
   const std::optional<Instant> until = std::exchange(phase.accounted, boundary.time);
   if (!until || pause == Pause::kOdd || !off_default_at(boundary.time)) return;
   const Seconds took = boundary.time - *until;
@@ -66,18 +66,18 @@ void Controller::Core::keep_account(Phase& phase, const Boundary& boundary, Paus
 }
 
 // At the default, as far as is known.
-Seconds Controller::Core::whole_job(const Phase& phase, Seconds usual) const {
+Seconds Controller::whole_job(const Phase& phase, Seconds usual) const {
   if (const auto left = iterations_left(phase)) return (phase.iterations + *left) * usual;
   return std::max(phase.iterations * usual, kShortestJob);
 }
 
 // Of what a user told of the job's length no more is relied on than as long again as it has run: it
 // may be stopped before, and what is told may count something else than what is seen.
-Seconds Controller::Core::sure_job(const Phase& phase, Seconds usual) const {
+Seconds Controller::sure_job(const Phase& phase, Seconds usual) const {
   return std::min(whole_job(phase, usual), std::max(2 * phase.iterations * usual, kShortestJob));
 }
 
-void Controller::Core::tell_account(Phase& phase) {
+void Controller::tell_account(Phase& phase) {
   const auto usual = phase.account.default_time();
   if (!options_.guard || !usual) return;
   const auto [lost, error] = phase.account.standing();
@@ -88,7 +88,7 @@ void Controller::Core::tell_account(Phase& phase) {
       {job / *usual, phase.iterations, std::max(0.0, (lost + kLikely * error) / *usual)});
 }
 
-void Controller::Core::guard_bound(Phase& phase) {
+void Controller::guard_bound(Phase& phase) {
   const auto bound = effective_bound(options_.objective);
   const auto usual = phase.account.default_time();
   if (!options_.guard || !bound || !usual) return;
@@ -113,7 +113,7 @@ void Controller::Core::guard_bound(Phase& phase) {
   decided_for_ = nullptr;
   numbers["exploring"] = 1;  // it is not what is kept
   for (const GpuWatch* gpu : applied_->gpus()) {
-    desk_->write(Decision{gpu->identity().uuid, "guard", Setting{}, why, std::nullopt, numbers});
+    desk_.write(Decision{gpu->identity().uuid, "guard", Setting{}, why, std::nullopt, numbers});
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "control/control_loop.h"
+#include "control/controller.h"
 
 namespace hypermile {
 namespace {
@@ -16,8 +16,8 @@ constexpr Seconds kAfterSearch = Seconds(120);  // a change so soon after a sear
 
 }  // namespace
 
-void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks,
-                             Instant now) {
+void Controller::judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks,
+                       Instant now) {
   if (joint.usable() && joint.setting.empty()) phase.account.add_default(joint);
   if (joint.usable() && !joint.setting.empty()) phase.off_time = joint.time_per_iteration;
   if (phase.earning_back && !spoiled_) {
@@ -63,13 +63,13 @@ void Controller::Core::judge(Phase& phase, const Window& joint, std::span<const 
   if (holding && seen->usable()) look_for_change(phase, *seen, now);
 }
 
-void Controller::Core::look_for_change(Phase& phase, const Window& joint, Instant now) {
+void Controller::look_for_change(Phase& phase, const Window& joint, Instant now) {
   if (!(phase.tested == joint.setting)) phase.reset_tests(joint.setting);
   const auto test = [&](ChangeTest& by, const char* quantity, double value) {
     const auto change = by.add(value);
     if (!change) return false;
     for (const GpuWatch* gpu : applied_->gpus()) {
-      desk_->write(Drift{gpu->identity().uuid, quantity, change->before, change->after});
+      desk_.write(Drift{gpu->identity().uuid, quantity, change->before, change->after});
     }
     start_over(phase,
                fmt::format("{} changed by {:+.1f} % for good", quantity,
@@ -83,8 +83,7 @@ void Controller::Core::look_for_change(Phase& phase, const Window& joint, Instan
   if (joint.sm_clock) test(phase.clock_test, "sm_clock", joint.sm_clock->value());
 }
 
-void Controller::Core::start_over(Phase& phase, const std::string& why, Instant now,
-                                  Numbers numbers) {
+void Controller::start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers) {
   ++drifts_;
   phase.policy.reset();
   phase.forecast = false;

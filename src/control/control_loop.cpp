@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One round of the Controller: which state it is in, and what that asks for.
-#include "control/control_loop.h"
+#include "control/controller.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ constexpr int kHeldClosely = 2;  // Windows, before it is looked at now and then
 
 }  // namespace
 
-void Controller::Core::set_state(ControlState state, const std::string& reason, Numbers numbers) {
+void Controller::set_state(ControlState state, const std::string& reason, Numbers numbers) {
   if (begun_ && state == state_ && (reason == reason_ || state == ControlState::kSearch)) {
     reason_ = reason;
     return;
@@ -46,10 +46,10 @@ void Controller::Core::set_state(ControlState state, const std::string& reason, 
   state_ = state;
   state_since_ = now_;
   reason_ = reason;
-  desk_->write(std::move(change));
+  desk_.write(std::move(change));
 }
 
-Instant Controller::Core::step(Instant now) {
+Instant Controller::step(Instant now) {
   now_ = now;
   if (!begun_) set_state(ControlState::kWarmUp, "the job's iterations are not known yet");
   if (state_ == ControlState::kReleased) return now + Seconds(1);
@@ -66,7 +66,7 @@ Instant Controller::Core::step(Instant now) {
 // While something is being found out everything is watched. A Setting that is held, or a job that
 // is left alone, is looked at as often as the job does not feel. Ranks are measured over the same
 // stretch of time, and rounds of training and evaluation as a whole: those are always watched.
-void Controller::Core::attend() {
+void Controller::attend() {
   const bool calm = state_ == ControlState::kHold || state_ == ControlState::kLeftAlone ||
                     state_ == ControlState::kRefused || state_ == ControlState::kReleased;
   Attention attention;
@@ -81,10 +81,10 @@ void Controller::Core::attend() {
   }
   if (attention_ == attention) return;
   attention_ = attention;
-  desk_->attend(attention);
+  desk_.attend(attention);
 }
 
-void Controller::Core::drive(Instant now) {
+void Controller::drive(Instant now) {
   if (state_ == ControlState::kRefused) return;
   if (!look_at_port(now)) return;
   if (visited_ != nullptr && now - *lost_since_ > kBriefLoss) enter(*visited_, now);
@@ -106,7 +106,7 @@ void Controller::Core::drive(Instant now) {
 }
 
 // False: nothing can be done this round.
-bool Controller::Core::look_at_port(Instant now) {
+bool Controller::look_at_port(Instant now) {
   switch (parts_.port.state()) {
     case PortState::kUnclaimed:
       return true;  // nothing has been asked for yet: claimed where a policy is wanted
@@ -120,8 +120,8 @@ bool Controller::Core::look_at_port(Instant now) {
       stop_measuring();
       set_state(ControlState::kRefused, problem ? problem->message : "the GPUs may not be changed");
       if (problem) {
-        desk_->write(ErrorEvent{std::nullopt, *problem});
-        desk_->warn(problem->line());
+        desk_.write(ErrorEvent{std::nullopt, *problem});
+        desk_.warn(problem->line());
       }
       return false;
     }
@@ -133,7 +133,7 @@ bool Controller::Core::look_at_port(Instant now) {
   if (state_ != ControlState::kUnsure || !try_again_) {
     stop_measuring();
     applied_->forget();
-    if (problem) desk_->write(ErrorEvent{std::nullopt, *problem});
+    if (problem) desk_.write(ErrorEvent{std::nullopt, *problem});
     set_state(ControlState::kUnsure, why, {{"attempts", claims_}});
     try_again_ = now + kFirstPause * static_cast<double>(1 << std::min(claims_, kMostDoublings));
   } else if (now >= *try_again_) {
@@ -148,7 +148,7 @@ bool Controller::Core::look_at_port(Instant now) {
 }
 
 // Why nothing that is measured can be trusted, or nothing can be changed.
-std::optional<std::string> Controller::Core::trouble(Instant now) const {
+std::optional<std::string> Controller::trouble(Instant now) const {
   for (const GpuWatch* gpu : applied_->gpus()) {
     if (gpu->failing()) return "GPU lost: " + gpu->problem()->message;
   }
@@ -166,7 +166,7 @@ std::optional<std::string> Controller::Core::trouble(Instant now) const {
   return std::nullopt;
 }
 
-void Controller::Core::be_unsure(const std::string& why, Instant now) {
+void Controller::be_unsure(const std::string& why, Instant now) {
   const bool failed = applied_->stage() == AppliedSettings::Stage::kFailed;
   if (failed) {
     ++failures_;
@@ -177,7 +177,7 @@ void Controller::Core::be_unsure(const std::string& why, Instant now) {
     stop_measuring();
     go_default(now);
     set_state(ControlState::kRefused, why + "; gave up", {{"failures", failures_}});
-    desk_->warn(why + "; it stays at its default");
+    desk_.warn(why + "; it stays at its default");
     return;
   }
   if (state_ != ControlState::kUnsure || failed) stop_measuring();
@@ -185,31 +185,31 @@ void Controller::Core::be_unsure(const std::string& why, Instant now) {
   set_state(ControlState::kUnsure, why, {{"failures", failures_}});
 }
 
-void Controller::Core::stop_measuring() {
+void Controller::stop_measuring() {
   if (!meters_.empty() && active_ != nullptr) close_meters(*active_, now_);
   meters_.clear();
   continued_ = false;
 }
 
-void Controller::Core::go_default(Instant now) {
+void Controller::go_default(Instant now) {
   if (parts_.port.state() != PortState::kHeld) return;
   continued_ = false;
   applied_->ask(everywhere({}), now);
 }
 
-std::vector<Setting> Controller::Core::everywhere(const Setting& setting) const {
+std::vector<Setting> Controller::everywhere(const Setting& setting) const {
   return std::vector<Setting>(applied_->gpus().size(), setting);
 }
 
 // All GPUs that are open belong to a rank that is measured, or they have had their time.
-bool Controller::Core::everybody_is_here(Instant now) const {
+bool Controller::everybody_is_here(Instant now) const {
   if (first_boundary_ && now - *first_boundary_ > kGather) return true;
   return std::ranges::all_of(opened_, [&](const GpuWatch* gpu) {
     return std::ranges::any_of(ranks_, [&](const auto& state) { return state->rank.gpu == gpu; });
   });
 }
 
-void Controller::Core::claim() {
+void Controller::claim() {
   std::vector<GpuWatch*> gpus;
   std::vector<GpuUuid> uuids;
   for (GpuWatch* gpu : opened_) {
@@ -228,15 +228,14 @@ void Controller::Core::claim() {
             {{"gpus", static_cast<double>(uuids.size())}});
 }
 
-void Controller::Core::leave_alone(Phase& phase, const std::string& why, Instant now,
-                                   Numbers numbers) {
+void Controller::leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers) {
   phase.control.why_left_alone = why;
   stop_measuring();
   go_default(now);
   set_state(ControlState::kLeftAlone, why, std::move(numbers));
 }
 
-void Controller::Core::drive_phase(Phase& phase, Instant now) {
+void Controller::drive_phase(Phase& phase, Instant now) {
   if (!phase.plan) {
     go_default(now);
     set_state(ControlState::kWarmUp, "watching the job at its default");
@@ -263,7 +262,7 @@ void Controller::Core::drive_phase(Phase& phase, Instant now) {
   run_step(phase, now);
 }
 
-void Controller::Core::finish(Instant now) {
+void Controller::finish(Instant now) {
   now_ = now;
   if (state_ == ControlState::kReleased) return;
   before_release_ = state_;
@@ -273,8 +272,8 @@ void Controller::Core::finish(Instant now) {
   const Result<void> released = parts_.port.release();
   restored_ = released.ok();
   if (!released) {
-    desk_->write(ErrorEvent{std::nullopt, released.error()});
-    desk_->warn(released.error().line());
+    desk_.write(ErrorEvent{std::nullopt, released.error()});
+    desk_.warn(released.error().line());
   }
   // A run that was refused stays so: its reader wants to know why.
   if (state_ == ControlState::kRefused && released) return;
@@ -282,7 +281,7 @@ void Controller::Core::finish(Instant now) {
             released ? "the job has ended" : "the job has ended; " + released.error().message);
 }
 
-ControlSummary Controller::Core::summary() const {
+ControlSummary Controller::summary() const {
   ControlSummary summary;
   summary.state = state_;
   summary.reason = reason_;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "control/control_loop.h"
+#include "control/controller.h"
 #include "control/forecast_event.h"
 #include "gpu/setting_grid.h"
 #include "policy/policies.h"
@@ -28,10 +28,7 @@ constexpr Seconds kTooShort = Seconds(45);
 // Iterations of level 0 in one that the user counts.
 double micro_batches(const ProcessProgress& process, std::uint32_t number) {
   for (const PhaseProgress& phase : process.phases()) {
-    if (phase.phase != number) continue;
-    for (const PhaseProgress::Level& level : phase.levels) {
-      if (level.optimizer) return level.outer.inner;
-    }
+    if (phase.phase == number) return phase.micro_batches();
   }
   return 1;
 }
@@ -39,7 +36,7 @@ double micro_batches(const ProcessProgress& process, std::uint32_t number) {
 }  // namespace
 
 // The user's count is of the phase that most of the job is spent in; of others it says nothing.
-std::optional<double> Controller::Core::iterations_left(const Phase& phase) const {
+std::optional<double> Controller::iterations_left(const Phase& phase) const {
   if (!options_.job_iterations) return std::nullopt;
   for (const auto& other : book_.phases()) {
     if (other.get() != &phase && other->plan && phase.plan &&
@@ -54,7 +51,7 @@ std::optional<double> Controller::Core::iterations_left(const Phase& phase) cons
   return all - phase.iterations;
 }
 
-std::vector<Setting> Controller::Core::settings_for(const Setting& default_values) const {
+std::vector<Setting> Controller::settings_for(const Setting& default_values) const {
   if (!options_.settings.empty()) return options_.settings;
   std::vector<Setting> common;
   for (GpuWatch* gpu : applied_->gpus()) {
@@ -69,7 +66,7 @@ std::vector<Setting> Controller::Core::settings_for(const Setting& default_value
   return common;
 }
 
-PolicyContext Controller::Core::context_of(const Phase& phase) const {
+PolicyContext Controller::context_of(const Phase& phase) const {
   PolicyContext context;
   context.settings = phase.settings;
   context.objective = options_.objective;
@@ -86,7 +83,7 @@ PolicyContext Controller::Core::context_of(const Phase& phase) const {
   return context;
 }
 
-Result<void> Controller::Core::make_policy(Phase& phase) {
+Result<void> Controller::make_policy(Phase& phase) {
   if (const auto left = iterations_left(phase)) {
     const Seconds remaining = *left * phase.plan->typical;
     if (remaining < kTooShort) {
@@ -113,7 +110,7 @@ Result<void> Controller::Core::make_policy(Phase& phase) {
   return {};
 }
 
-bool Controller::Core::take_next_step(Phase& phase) {
+bool Controller::take_next_step(Phase& phase) {
   guard_bound(phase);
   if (!phase.step) {
     tell_account(phase);
@@ -121,7 +118,7 @@ bool Controller::Core::take_next_step(Phase& phase) {
     phase.retakes = 0;
     phase.spoiled = false;
     if (phase.step->setting >= phase.settings.size()) {
-      desk_->write(ErrorEvent{
+      desk_.write(ErrorEvent{
           std::nullopt,
           Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
                                                   phase.step->setting, phase.settings.size())}});
@@ -140,7 +137,7 @@ bool Controller::Core::take_next_step(Phase& phase) {
   return true;
 }
 
-void Controller::Core::count_decision(Phase& phase, const Step& step) {
+void Controller::count_decision(Phase& phase, const Step& step) {
   const Setting& setting = phase.settings[step.setting];
   if (!step.exploring) {
     if (!phase.control.held && first_boundary_)
@@ -155,7 +152,7 @@ void Controller::Core::count_decision(Phase& phase, const Step& step) {
 }
 
 // Once for each change of it.
-void Controller::Core::write_decision(Phase& phase, const Step& step) {
+void Controller::write_decision(Phase& phase, const Step& step) {
   const Setting& setting = phase.settings[step.setting];
   // A phase that comes back says again what it is about: the last word was another's.
   const bool same = std::exchange(decided_for_, &phase) == &phase && phase.decided == setting &&
@@ -164,18 +161,18 @@ void Controller::Core::write_decision(Phase& phase, const Step& step) {
   phase.explored = step.exploring;
   if (same) return;
   for (const GpuWatch* gpu : applied_->gpus()) {
-    desk_->write(Decision{gpu->identity().uuid,
-                          options_.policy,
-                          setting,
-                          step.reason,
-                          std::clamp(step.confidence, 0.0, 1.0),
-                          {{"exploring", step.exploring ? 1.0 : 0.0}}});
+    desk_.write(Decision{gpu->identity().uuid,
+                         options_.policy,
+                         setting,
+                         step.reason,
+                         std::clamp(step.confidence, 0.0, 1.0),
+                         {{"exploring", step.exploring ? 1.0 : 0.0}}});
   }
   write_forecast(phase, step);
 }
 
 // Where a search begins, and where another Setting is held.
-void Controller::Core::write_forecast(Phase& phase, const Step& step) {
+void Controller::write_forecast(Phase& phase, const Step& step) {
   if (step.exploring && phase.forecast) return;
   auto forecast = forecast_of(*phase.policy, phase.settings, options_.policy, step.exploring);
   if (!forecast) return;
@@ -184,7 +181,7 @@ void Controller::Core::write_forecast(Phase& phase, const Step& step) {
   forecast->phase = phase.number;
   for (const GpuWatch* gpu : applied_->gpus()) {
     forecast->gpu = gpu->identity().uuid;
-    desk_->write(*forecast);
+    desk_.write(*forecast);
   }
 }
 

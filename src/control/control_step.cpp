@@ -6,30 +6,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "control/control_loop.h"
+#include "control/controller.h"
 #include "control/joint_window.h"
 
 namespace hypermile {
 
 // What each GPU is told in the Step in hand: the same, but for those that wait for the others.
-std::vector<Setting> Controller::Core::settings_of_step(Phase& phase) {
+std::vector<Setting> Controller::settings_of_step(Phase& phase) {
   const Setting& joint = phase.settings[phase.step->setting];
   if (!phase.slack) return everywhere(joint);
   SlackKeeper::Plan plan = phase.slack->plan(*phase.step);
   if (plan.settings == applied_->asked() || plan.reason.empty()) return plan.settings;
   for (std::size_t i = 0; i < plan.settings.size(); ++i) {
     if (plan.settings[i] == applied_->asked()[i]) continue;
-    desk_->write(Decision{applied_->gpus()[i]->identity().uuid,
-                          "slack",
-                          plan.settings[i],
-                          plan.reason,
-                          std::nullopt,
-                          {{"exploring", 1.0}}});
+    desk_.write(Decision{applied_->gpus()[i]->identity().uuid,
+                         "slack",
+                         plan.settings[i],
+                         plan.reason,
+                         std::nullopt,
+                         {{"exploring", 1.0}}});
   }
   return plan.settings;
 }
 
-void Controller::Core::run_step(Phase& phase, Instant now) {
+void Controller::run_step(Phase& phase, Instant now) {
   if (!prepare_step(phase, now)) return;
   const bool slow = std::ranges::any_of(meters_, &RankMeter::too_slow);
   if (meters_.empty() || !(slow || std::ranges::all_of(meters_, &RankMeter::done))) return;
@@ -39,7 +39,7 @@ void Controller::Core::run_step(Phase& phase, Instant now) {
 }
 
 // Whether the Step in hand is being measured.
-bool Controller::Core::prepare_step(Phase& phase, Instant now) {
+bool Controller::prepare_step(Phase& phase, Instant now) {
   if (!take_next_step(phase)) {
     phase.policy.reset();
     leave_alone(phase, "the policy failed", now);
@@ -68,13 +68,13 @@ bool Controller::Core::prepare_step(Phase& phase, Instant now) {
 
 // What the GPUs were told is not what was asked: they are not allowed as much. The Settings that
 // cannot be had are no longer offered.
-void Controller::Core::drop_clamped(Phase& phase, Instant now) {
+void Controller::drop_clamped(Phase& phase, Instant now) {
   if (phase.slack && settings_of_step(phase) != everywhere(phase.settings[phase.step->setting])) {
     phase.slack.reset();  // all are told the same from here on
     return;
   }
   const Setting refused = phase.settings[phase.step->setting];
-  desk_->warn(fmt::format("{} is not allowed on this GPU and is left out", to_string(refused)));
+  desk_.warn(fmt::format("{} is not allowed on this GPU and is left out", to_string(refused)));
   std::erase(phase.settings, refused);
   start_over(phase, "a Setting was not allowed as it was asked for", now,
              {{"settings_left", static_cast<double>(phase.settings.size())}});
@@ -82,12 +82,12 @@ void Controller::Core::drop_clamped(Phase& phase, Instant now) {
 
 // Every process numbers its phases as it meets them; what another one does meanwhile is its part of
 // this phase.
-PatternId Controller::Core::pattern_of(const Rank& rank, const Phase& phase) {
+PatternId Controller::pattern_of(const Rank& rank, const Phase& phase) {
   const PhaseProgress* in = rank.process->phase_in_force();
   return rank.process == phase.process || in == nullptr ? phase.pattern() : PatternId{in->phase, 0};
 }
 
-void Controller::Core::open_meters(Phase& phase, Instant) {
+void Controller::open_meters(Phase& phase, Instant) {
   open_collector(phase);
   const Step& step = *phase.step;
   const bool usual = watches_default(phase);
@@ -112,7 +112,7 @@ void Controller::Core::open_meters(Phase& phase, Instant) {
 }
 
 // Also before its time: a Window that has enough counts, less is no Window.
-void Controller::Core::close_meters(Phase& phase, Instant now) {
+void Controller::close_meters(Phase& phase, Instant now) {
   std::vector<RankMeter> meters = std::exchange(meters_, {});
   const bool enough =
       std::ranges::all_of(
@@ -128,7 +128,7 @@ void Controller::Core::close_meters(Phase& phase, Instant now) {
     }
     if (!enough) continue;
     windows.push_back({meter.rank().gpu->identity().uuid, meter.close()});
-    desk_->take(*meter.rank().process, windows.back().gpu, windows.back().window);
+    desk_.take(*meter.rank().process, windows.back().gpu, windows.back().window);
   }
   if (windows.empty()) return;
   const Setting asked = watches_default(phase) ? Setting() : phase.settings[phase.step->setting];

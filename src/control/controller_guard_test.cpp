@@ -39,7 +39,7 @@ class ControllerGuardTest : public ControllerTest {
           std::make_unique<StubbornPolicy>(static_cast<std::size_t>(wanted)));
     };
     controller_ = std::make_unique<Controller>(std::move(parts), options_);
-    follower_ = controller_.get();
+    session_controller_ = controller_.get();
     start();
     job_ = std::make_unique<RingJob>(at(0));
   }

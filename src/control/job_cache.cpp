@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
+
+#include "base/environment_variable.h"
 
 namespace hypermile {
 namespace {
@@ -20,23 +21,22 @@ bool about_equal(Seconds a, Seconds b) {
 
 }  // namespace
 
+Result<std::string> default_cache_path() {
+  // The XDG specification says that relative paths are to be ignored.
+  const std::string_view cache = environment_variable("XDG_CACHE_HOME").value_or("");
+  const std::string_view home = environment_variable("HOME").value_or("");
+  if (cache.starts_with('/')) return std::string(cache) + "/hypermile/jobs.json";
+  if (home.starts_with('/')) return std::string(home) + "/.cache/hypermile/jobs.json";
+  return Error{ErrorCode::kNotFound, "neither XDG_CACHE_HOME nor HOME is set to a folder",
+               "name a file: --cache jobs.json"};
+}
+
 Result<std::string> default_cache_file() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::filesystem::path folder;
-  // The specification wants absolute paths and others ignored.
-  if (cache != nullptr && *cache == '/') {
-    folder = cache;
-  } else if (home != nullptr && *home == '/') {
-    folder = std::filesystem::path(home) / ".cache";
-  } else {
-    return Error{ErrorCode::kNotFound, "there is no place for a cache",
-                 "set XDG_CACHE_HOME to a folder"};
-  }
-  folder /= "hypermile";
+  ASSIGN_OR_RETURN(const std::string path, default_cache_path());
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (!failure) return (folder / "jobs.json").string();
+  if (!failure) return path;
   return Error{ErrorCode::kIo,
                fmt::format("cannot make {}: {}", folder.string(), failure.message()),
                "set XDG_CACHE_HOME to a folder that you may write to"};

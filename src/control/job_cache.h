@@ -20,8 +20,10 @@
 
 namespace hypermile {
 
-// $XDG_CACHE_HOME/hypermile/jobs.json, else under $HOME/.cache; the folder is made where it is not
-// there. kNotFound where neither variable says where, kIo where it cannot be made.
+// $XDG_CACHE_HOME/hypermile/jobs.json, else $HOME/.cache/hypermile/jobs.json; kNotFound where
+// neither variable holds an absolute path.
+Result<std::string> default_cache_path();
+// The same path, after making its folder; kIo where the folder cannot be made.
 Result<std::string> default_cache_file();
 
 class JobCache {

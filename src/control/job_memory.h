@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/controller.h"
+#include "control/control_summary.h"
+#include "control/controller_options.h"
 #include "control/job_cache.h"
 
 namespace hypermile {

@@ -46,12 +46,9 @@ PhaseReport report_on(const PhaseProgress& phase, const ProcessProgress& process
   report.name = phase.name;
   report.in_force = phase.locked;
   if (phase.pattern) report.launches = phase.pattern->launches_per_iteration;
+  report.micro_batches = phase.micro_batches();
   for (const PhaseProgress::Level& level : phase.levels) {
-    if (level.optimizer) {
-      report.micro_batches = level.outer.inner;
-    } else {
-      report.outer.push_back(level.outer.inner);
-    }
+    if (!level.optimizer) report.outer.push_back(level.outer.inner);
   }
   report.iterations = phase.iterations / report.micro_batches;
   report.estimated = phase.estimated / report.micro_batches;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "control/controller.h"
+
 namespace hypermile {
 namespace {
 
@@ -36,19 +38,16 @@ std::string_view status_text(RingStatus status) {
   return "starting";
 }
 
-std::optional<double> micro_batches(const ProcessProgress& process) {
-  const PhaseProgress* phase = process.phase_in_force();
-  if (phase == nullptr) return std::nullopt;
-  const auto step = std::ranges::find_if(phase->levels, &PhaseProgress::Level::optimizer);
-  if (step == phase->levels.end() || step->outer.inner <= 1) return std::nullopt;
-  return step->outer.inner;
-}
-
 }  // namespace
 
 Session::Session(SessionParts parts, const SessionOptions& options)
     : parts_(std::move(parts)), options_(options), progress_(parts_.folder, *this, options.delays) {
-  if (parts_.follower != nullptr) parts_.follower->start(*this);
+  if (parts_.controller == nullptr) return;
+  parts_.controller->start({.take = [this](const ProcessProgress& process, const GpuUuid& gpu,
+                                           const Window& window) { take(process, gpu, window); },
+                            .write = [this](EventBody body) { write(std::move(body)); },
+                            .warn = [this](const std::string& line) { complain(line); },
+                            .attend = [this](const Attention& attention) { attend(attention); }});
 }
 
 Session::~Session() = default;
@@ -61,13 +60,13 @@ void Session::run(const std::stop_token& ended) {
   } catch (const std::exception& problem) {
     complain(fmt::format("observing stopped: {}; the job goes on", problem.what()));
     // GPUs are given back whatever happened.
-    if (parts_.follower != nullptr) parts_.follower->finish(parts_.clock.now());
+    if (parts_.controller != nullptr) parts_.controller->finish(parts_.clock.now());
   }
 }
 
 Instant Session::step() {
   const Instant now = parts_.clock.now();
-  progress_.step(now);
+  progress_.poll(now);
   if (!followed_ || now - *followed_ >= kFollow) {
     followed_ = now;
     follow_processes();
@@ -80,7 +79,8 @@ Instant Session::step() {
   }
   Instant next = now + options_.step;
   for (const auto& [name, gpu] : gpus_) next = std::min(next, std::max(gpu->due(), now));
-  if (parts_.follower != nullptr) next = std::min(next, std::max(parts_.follower->step(now), now));
+  if (parts_.controller != nullptr)
+    next = std::min(next, std::max(parts_.controller->step(now), now));
   return next;
 }
 
@@ -99,7 +99,7 @@ void Session::finish() {
   progress_.finish(now);
   follow_processes();
   for (Pair& pair : pairs_) pair.maker->close();
-  if (parts_.follower != nullptr) parts_.follower->finish(now);
+  if (parts_.controller != nullptr) parts_.controller->finish(now);
 }
 
 RunSummary Session::summary() const {
@@ -148,14 +148,14 @@ void Session::poll_gpus(Instant now) {
     }
     if (gpu->opened() && introduced_.insert(gpu.get()).second) {
       write(GpuEvent{gpu->identity()});
-      if (parts_.follower != nullptr) parts_.follower->gpu_opened(*gpu);
+      if (parts_.controller != nullptr) parts_.controller->gpu_opened(*gpu);
     }
     if (reading) pass_on(*gpu, *reading);
   }
 }
 
 void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
-  if (parts_.follower != nullptr) parts_.follower->reading(gpu, reading);
+  if (parts_.controller != nullptr) parts_.controller->reading(gpu, reading);
   for (Pair& pair : pairs_) {
     if (pair.gpu == &gpu) pair.maker->add(reading);
   }
@@ -208,8 +208,8 @@ void Session::look_for_strangers(Instant now) {
     const bool recognised = std::ranges::any_of(*seen, [&](const GpuProcess& process) {
       return std::ranges::count(ours, process.pid) > 0;
     });
-    if (parts_.follower != nullptr) {
-      parts_.follower->seen_on(*gpu, *seen, recognised ? ours : std::vector<std::int64_t>());
+    if (parts_.controller != nullptr) {
+      parts_.controller->seen_on(*gpu, *seen, recognised ? ours : std::vector<std::int64_t>());
     }
     if (!recognised) continue;
     for (Pair& pair : pairs_) {
@@ -251,10 +251,10 @@ void Session::take(const ProcessProgress& process, const GpuUuid& gpu, const Win
 }
 
 void Session::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) {
-  if (parts_.follower != nullptr) {
+  if (parts_.controller != nullptr) {
     std::vector<GpuWatch*> gpus = gpus_of(process);
     std::erase(gpus, nullptr);
-    parts_.follower->boundary(process, boundary, fresh, gpus);
+    parts_.controller->boundary(process, boundary, fresh, gpus);
     return;
   }
   for (GpuWatch* gpu : gpus_of(process)) maker(process, gpu).add(boundary, fresh);
@@ -273,10 +273,13 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
     for (const OuterLevel& outer : change.pattern->outer) {
       event.inner_iterations.push_back(outer.inner);
     }
-    event.micro_batches = micro_batches(process);
+    const PhaseProgress* phase = process.phase_in_force();
+    if (phase != nullptr && phase->micro_batches() > 1) {
+      event.micro_batches = phase->micro_batches();
+    }
   }
   write(std::move(event));
-  if (parts_.follower != nullptr) parts_.follower->progress_changed(process, change);
+  if (parts_.controller != nullptr) parts_.controller->progress_changed(process, change);
 }
 
 void Session::tell_of(const ProcessProgress& process) {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/job_follower.h"
 #include "control/run_summary.h"
 #include "measure/gpu_watch.h"
 #include "measure/window_maker.h"
@@ -27,9 +26,11 @@
 
 namespace hypermile {
 
+class Controller;
+
 struct SessionOptions {
   ProgressDelays delays = {};
-  WindowPlan windows = {};
+  WindowLengths windows = {};
   SamplerOptions sampler = {};
   Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
   // All of the job is on this GPU, whatever its processes say.
@@ -47,11 +48,11 @@ struct SessionParts {
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
   std::function<void()> each_second = {};        // for who shows how far it has come; may be empty
-  // Makes the Windows in the Session's place; may be null.
-  JobFollower* follower = nullptr;
+  // Makes the windows in the Session's place, because it knows when settings changed; may be null.
+  Controller* controller = nullptr;
 };
 
-class Session final : private ProgressSink, private FollowerDesk {
+class Session final : private ProgressSink {
  public:
   // What `parts` refers to must outlive it.
   explicit Session(SessionParts parts, const SessionOptions& options = {});
@@ -66,7 +67,7 @@ class Session final : private ProgressSink, private FollowerDesk {
 
   // While a decision is prepared: nothing of the job is to be missed. Otherwise launch-bound jobs
   // are watched now and then only, once their pattern is known, so that they lose nothing.
-  void attend(const Attention& attention) override { progress_.attend(attention); }
+  void attend(const Attention& attention) { progress_.attend(attention); }
 
   RunSummary summary() const;
   // Those met so far, opened or not.
@@ -94,9 +95,8 @@ class Session final : private ProgressSink, private FollowerDesk {
   void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
   void changed(const ProcessProgress& process, const ProgressChange& change) override;
 
-  void take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) override;
-  void write(EventBody body) override;
-  void warn(const std::string& line) override { complain(line); }
+  void take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window);
+  void write(EventBody body);
 
   void follow_processes();
   void watch_gpu(const DeviceName& name);

@@ -32,7 +32,7 @@ ClockAccess plan_clock_access() {
                          "run 'make install'"});
   }
   const bool root = ::geteuid() == 0;
-  return {fmt::format("a guardian of its own ({}{})", program,
+  return {fmt::format("a guardian ({}{})", program,
                       root ? "" : " through sudo, which may ask for a password"),
           std::nullopt, std::nullopt};
 }

@@ -16,14 +16,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned kMostGpus = 64;
+constexpr unsigned kMostGpus = 64;  // more than any machine has
 
-// The GPUs that a job of this environment sees, or the one that --gpu names.
-Result<std::vector<OpenedGpu>> open_gpus(const OptionValues& options,
+// The GPU that was named, or those that a job with this environment sees.
+Result<std::vector<OpenedGpu>> open_gpus(const std::optional<std::string>& named,
                                          const Environment& environment, Clock& clock) {
   std::vector<OpenedGpu> gpus;
-  if (options.given("gpu")) {
-    ASSIGN_OR_RETURN(OpenedGpu gpu, open_named_gpu(options.text("gpu"), clock, 1));
+  if (named) {
+    ASSIGN_OR_RETURN(OpenedGpu gpu, open_named_gpu(*named, clock, 1));
     gpus.push_back(std::move(gpu));
     return gpus;
   }
@@ -37,8 +37,8 @@ Result<std::vector<OpenedGpu>> open_gpus(const OptionValues& options,
   return gpus;
 }
 
-// What the search would choose from, as far as an idle card tells: the default's clock under load
-// is known only then, and the highest listed stands for it.
+// The settings that the search would choose from. The default's clock under load is not known on an
+// idle card, so the highest clock that the card lists stands for it.
 std::vector<Setting> grid_of(const Capabilities& card, const std::vector<Knob>& knobs) {
   Setting usual;
   if (!card.sm_clocks.empty()) usual.sm_clock = card.sm_clocks.front();
@@ -59,20 +59,20 @@ json json_of(const Gpu& gpu, const std::vector<Setting>& grid) {
   return j;
 }
 
-json describe(const DryRunJob& job, const ControlChoice& choice, const ClockAccess& access) {
+json describe(const DryRunJob& job, const ControlRequest& control, const ClockAccess& access) {
   json j = {{"command", job.command},
-            {"observe", choice.observe},
-            {"policy", choice.controller.policy},
-            {"objective", to_string(choice.controller.objective)},
+            {"observe", control.observe},
+            {"policy", control.controller.policy},
+            {"objective", to_string(control.controller.objective)},
             {"knobs", json::array()},
             {"gpus", json::array()}};
   if (!job.user.empty()) j["user"] = job.user;
-  if (const auto bound = effective_bound(choice.controller.objective)) j["max_slowdown"] = *bound;
-  for (const Knob knob : choice.controller.knobs) j["knobs"].push_back(to_string(knob));
-  if (choice.controller.job_iterations) j["iterations"] = *choice.controller.job_iterations;
-  if (choice.cache) j["cache"] = *choice.cache;
-  if (!choice.observe) j["rights"] = access.way;
-  if (!choice.observe && access.refused) j["refused"] = access.refused->line();
+  if (const auto bound = effective_bound(control.controller.objective)) j["max_slowdown"] = *bound;
+  for (const Knob knob : control.controller.knobs) j["knobs"].push_back(to_string(knob));
+  if (control.controller.job_iterations) j["iterations"] = *control.controller.job_iterations;
+  if (control.cache) j["cache"] = *control.cache;
+  if (!control.observe) j["rights"] = access.way;
+  if (!control.observe && access.refused) j["refused"] = access.refused->line();
   return j;
 }
 
@@ -80,15 +80,14 @@ std::string or_guessed(const json& j, const char* key, const char* otherwise) {
   return j.contains(key) ? fmt::format("{:.0f}", j[key].get<double>()) : otherwise;
 }
 
-void print(const json& j, CommandContext& context) {
-  std::ostream& out = context.out;
+void print(const json& j, std::ostream& out) {
   if (!j["command"].empty()) {
     out << fmt::format("job         {}{}\n",
                        fmt::join(j["command"].get<std::vector<std::string>>(), " "),
                        j.contains("user") ? ", as " + j["user"].get<std::string>() : "");
   }
   for (const json& gpu : j["gpus"]) {
-    out << fmt::format("GPU         {} ({}), {} Settings", gpu["name"].get<std::string>(),
+    out << fmt::format("GPU         {} ({}), {} settings", gpu["name"].get<std::string>(),
                        gpu["uuid"].get<std::string>(), gpu["settings"].get<std::size_t>());
     if (gpu.contains("lowest")) {
       out << fmt::format(" from {} down to {}", gpu["highest"].get<std::string>(),
@@ -117,24 +116,24 @@ void print(const json& j, CommandContext& context) {
 
 }  // namespace
 
-Result<void> print_dry_run(const DryRunJob& job, const ControlChoice& choice,
-                           const OptionValues& options, const Environment& environment,
-                           CommandContext& context) {
-  json j = describe(job, choice, choice.observe ? ClockAccess{} : plan_clock_access());
-  const auto gpus = open_gpus(options, environment, context.clock);
+Result<void> print_dry_run(const DryRunJob& job, const Environment& environment,
+                           const RunRequest& request, const RunWorld& world) {
+  const ControlRequest& control = request.control;
+  json j = describe(job, control, control.observe ? ClockAccess{} : plan_clock_access());
+  const auto gpus = open_gpus(request.gpu, environment, world.clock);
   if (!gpus && gpus.error().code == ErrorCode::kUsage) return gpus.error();
   if (!gpus) {
     j["no_gpu"] = gpus.error().line();
   } else {
     for (const OpenedGpu& gpu : *gpus) {
       j["gpus"].push_back(
-          json_of(*gpu.gpu, grid_of(gpu.gpu->capabilities(), choice.controller.knobs)));
+          json_of(*gpu.gpu, grid_of(gpu.gpu->capabilities(), control.controller.knobs)));
     }
   }
-  if (options.flag("json")) {
-    context.out << j.dump() << "\n";
+  if (request.report.json) {
+    world.out << j.dump() << "\n";
   } else {
-    print(j, context);
+    print(j, world.out);
   }
   return {};
 }

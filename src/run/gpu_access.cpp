@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
+#include "base/environment_variable.h"
 #include "gpu/gpu_name.h"
 #include "gpu/nvml/nvml_open.h"
 #include "gpu/visible_devices.h"
@@ -15,7 +14,7 @@
 namespace hypermile {
 namespace {
 
-// The first call of a driver that sleeps (no persistence mode) takes seconds.
+// Without persistence mode the driver sleeps, and its first call takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
 constexpr const char* kDefaultWorkload = "resnet50";
 
@@ -36,7 +35,7 @@ Result<OpenedGpu> open_replayed(const ReplayedGpu& name, Clock& clock, std::uint
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
-// Under a job from the start, so that there is something to see.
+// A job runs on it from the start, so that there is something to see.
 Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::uint64_t seed) {
   ASSIGN_OR_RETURN(GpuSheet sheet, load_gpu_sheet(name.model));
   ASSIGN_OR_RETURN(const Workload workload, load_workload(kDefaultWorkload));
@@ -48,14 +47,9 @@ Result<OpenedGpu> open_simulated(const SimulatedGpu& name, Clock& clock, std::ui
   return OpenedGpu{std::move(gpu), [job] { return job->iterations(); }};
 }
 
-std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::optional<std::string_view>(value) : std::nullopt;
-}
-
 VisibleDevices visible_here(const GpuList& machine) {
-  return visible_devices(variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER"),
-                         machine.gpus);
+  return visible_devices(environment_variable("CUDA_VISIBLE_DEVICES"),
+                         environment_variable("CUDA_DEVICE_ORDER"), machine.gpus);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kLibrary = "libhypermile_inject.so";
 constexpr const char* kCudaVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
-// From the program's folder: a build, an unpacked archive, an installation with or without Debian's
-// folder for the architecture.
+// Relative to the program's folder: in a build, in an unpacked archive, and in an installation with
+// or without Debian's folder for the architecture.
 constexpr const char* kPlaces[] = {"../lib",
                                    ".",
                                    "../lib/hypermile",
@@ -39,7 +39,7 @@ Result<std::string> find_injected_library() {
   }
   return Error{ErrorCode::kNotFound,
                fmt::format("{} was not found beside {} nor in ../lib", kLibrary, program.string()),
-               "install hypermile whole, or build all of it"};
+               "install hypermile completely, or build all targets"};
 }
 
 std::vector<std::string> inject(const Injection& injection, Environment& environment) {

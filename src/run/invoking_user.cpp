@@ -16,7 +16,7 @@ constexpr int kMostGroups = 1 << 16;
 
 Error nobody(const std::string& what) {
   return Error{ErrorCode::kPermission, what + ", and a job is never run as root for somebody else",
-               "run hypermile without sudo, or from a root shell if the job shall be root's"};
+               "run hypermile without sudo, or from a root shell if the job is to run as root"};
 }
 
 Result<uid_t> parse_uid(const std::string& text) {
@@ -31,7 +31,7 @@ Result<uid_t> parse_uid(const std::string& text) {
 std::vector<gid_t> groups_of(const char* name, gid_t gid) {
   std::vector<gid_t> groups(64);
   int count = static_cast<int>(groups.size());
-  // Says how many there are when there is no room for all.
+  // Where there is no room for all groups, the call sets `count` to their number.
   while (::getgrouplist(name, gid, groups.data(), &count) < 0 && count < kMostGroups) {
     groups.resize(static_cast<std::size_t>(count));
   }

@@ -21,14 +21,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// What the new process tells about why it could not become the job.
+// The new process reports through a pipe why it could not become the job.
 struct Failure {
   enum class Step { kUser, kExec } step = Step::kExec;
   int problem = 0;
 };
 
-// Between fork and exec: only calls that are safe there. Groups go before the user, who may not
-// change them any more.
+// Runs between fork and exec, so only async-signal-safe calls are made. Groups are set before the
+// user, who could not change them any more.
 int become_user(const JobUser& user) {
   if (::setgroups(user.groups.size(), user.groups.data()) != 0) return errno;
   if (::setresgid(user.gid, user.gid, user.gid) != 0) return errno;
@@ -70,10 +70,10 @@ Error not_started(const JobCommand& command, const Failure& failure) {
 
 Error no_process() {
   return Error{ErrorCode::kIo, fmt::format("cannot start a process: {}", std::strerror(errno)),
-               "see 'ulimit -u' and the memory that is free"};
+               "check 'ulimit -u' and free memory"};
 }
 
-// Reads what the child reports; an end of file means that the exec closed the pipe.
+// Reads what the child reports; end of file means that the exec succeeded and closed the pipe.
 bool reported(int from, Failure& failure) {
   ssize_t count = 0;
   do {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/job_report.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
+#include "base/environment_variable.h"
 #include "record/machine_facts.h"
-#include "run/watch_job.h"
+#include "run/job_outcome.h"
 
 namespace hypermile {
 namespace {
@@ -47,45 +47,52 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
+// The bound to be held, as a fraction; nullopt where no clocks are changed or no bound is set.
+std::optional<double> allowed_slowdown(const ControlRequest& control) {
+  return control.observe ? std::nullopt : effective_bound(control.controller.objective);
 }
 
 }  // namespace
 
-Result<void> JobReport::open_log(std::vector<std::string> typed, const ControlChoice& choice) {
+JobReport::JobReport(const RunRequest& request, const RunWorld& world)
+    : request_(request),
+      world_(world),
+      page_(request_.report, [this](const std::string& line) { say(line); }) {}
+
+Result<void> JobReport::begin(bool shared_terminal) {
+  const ControlRequest& control = request_.control;
+  if (request_.report.show_run) {
+    live_.emplace(world_.err, LiveTerms{.terminal = world_.terminal,
+                                        .shared = shared_terminal,
+                                        .quiet = request_.report.quiet,
+                                        .asked_for = request_.report.live,
+                                        .term = environment_variable("TERM").value_or(""),
+                                        .no_color = environment_variable("NO_COLOR").value_or(""),
+                                        .bound = allowed_slowdown(control)});
+  }
   ASSIGN_OR_RETURN(const std::optional<std::string> path, page_.prepare());
   std::unique_ptr<LineSink> sink;
   if (path) {
     ASSIGN_OR_RETURN(sink, open_log_file(*path));
   }
-  log_ = std::make_unique<EventLog>(std::move(sink), context_.clock);
+  log_ = std::make_unique<EventLog>(std::move(sink), world_.clock);
   if (live_) log_->listen([this](const Event& event) { live_->take(event); });
-  RunStart start = describe_run(context_.clock, std::move(typed), {});
-  if (!choice.observe) {
-    start.environment["policy"] = choice.controller.policy;
-    start.environment.merge(describe(choice.controller.objective));
+  RunStart start = describe_run(world_.clock, request_.typed, {});
+  if (!control.observe) {
+    start.environment["policy"] = control.controller.policy;
+    start.environment.merge(describe(control.controller.objective));
   }
   append(std::move(start));
   return {};
 }
 
-Result<void> JobReport::begin(std::vector<std::string> typed, const ControlChoice& choice,
-                              bool shared) {
-  live_.emplace(context_.err, LiveTerms{.terminal = context_.terminal,
-                                        .shared = shared,
-                                        .quiet = options_.flag("quiet"),
-                                        .asked_for = options_.flag("live"),
-                                        .term = variable("TERM"),
-                                        .no_color = variable("NO_COLOR"),
-                                        .bound = allowed_slowdown(choice)});
-  return open_log(std::move(typed), choice);
-}
-
 void JobReport::say(const std::string& line) {
+  if (request_.report.say) {
+    request_.report.say(line);
+    return;
+  }
   if (live_) live_->make_room();
-  context_.err << "hypermile: " << line << std::endl;
+  world_.err << "hypermile: " << line << std::endl;
 }
 
 void JobReport::append(EventBody body) {
@@ -94,36 +101,30 @@ void JobReport::append(EventBody body) {
   }
 }
 
-// The figures are told of the end before its lines are made, as a reader of the log tells them.
-RunEnd JobReport::append_end(JobOutcome& outcome, const std::string& reason) {
+void JobReport::finish(JobOutcome outcome, const std::string& reason) {
   RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary), {}};
-  outcome.summary.figures.add({context_.clock.now(), end});
+  // The figures must know the totals, as those of a reader of the log do, before text is made.
+  outcome.summary.figures.add({world_.clock.now(), end});
   end.summary = lines_of(text_of(outcome));
   append(end);
-  return end;
-}
-
-void JobReport::finish_log(JobOutcome outcome, const std::string& reason) {
-  append_end(outcome, reason);
+  if (request_.report.show_run) show(outcome, end);
   page_.finish();
 }
 
-void JobReport::finish(JobOutcome outcome, const std::string& reason) {
-  const RunEnd end = append_end(outcome, reason);
-  if (options_.given("summary") || options_.flag("json")) {
-    const nlohmann::json document = json_of(outcome);
-    if (options_.given("summary")) {
-      std::ofstream file(options_.text("summary"));
-      file << document.dump(1) << "\n";
-      if (!file.flush()) say(options_.text("summary") + ": cannot be written");
-    }
-    if (options_.flag("json")) context_.out << document.dump() << std::endl;
+// People are shown the same lines as stand in the log.
+void JobReport::show(const JobOutcome& outcome, const RunEnd& end) {
+  const ReportRequest& wanted = request_.report;
+  if (wanted.summary) {
+    std::ofstream file(*wanted.summary);
+    file << json_of(outcome).dump(1) << "\n";
+    if (!file.flush()) say(*wanted.summary + ": cannot be written");
   }
-  if (!options_.flag("json") && !options_.flag("quiet")) {
-    for (const std::string& line : end.summary) context_.err << line << "\n";
-    context_.err << std::flush;
+  if (wanted.json) {
+    world_.out << json_of(outcome).dump() << std::endl;
+  } else if (!wanted.quiet) {
+    for (const std::string& line : end.summary) world_.err << line << "\n";
+    world_.err << std::flush;
   }
-  page_.finish();
 }
 
 }  // namespace hypermile

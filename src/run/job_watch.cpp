@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-// Those that tell of a fault in our own code must reach us at once; KILL and STOP nobody can hold.
+// Signals of faults in our own code must reach us at once; KILL and STOP cannot be blocked.
 constexpr std::array kOurOwn = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP,
                                 SIGSYS,  SIGABRT, SIGKILL, SIGSTOP, SIGPIPE};
 
@@ -23,7 +23,7 @@ sigset_t held_signals() {
   return set;
 }
 
-// Signals by kill() and its like carry no positive code; the kernel's own (a terminal's) do.
+// Signals sent by kill() have a code of 0 or less; the kernel's (from a terminal) a positive one.
 bool for_us_alone(const signalfd_siginfo& signal, pid_t job) {
   return signal.ssi_code <= 0 && static_cast<pid_t>(signal.ssi_pid) != job;
 }
@@ -42,7 +42,7 @@ void pass_on(const signalfd_siginfo& signal, pid_t job) {
 }  // namespace
 
 HeldSignals::HeldSignals() {
-  // A parent that ignores SIGCHLD hands that on, and ended children would vanish unseen.
+  // If our parent ignored SIGCHLD we inherited that, and an ended job would vanish without a trace.
   ::signal(SIGCHLD, SIG_DFL);
   const sigset_t set = held_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -67,19 +67,19 @@ JobEnd JobWatch::wait() {
 }
 
 void JobWatch::watch(int signals) {
-  // What the job did before the first signal is read shows here.
+  // The job may have ended or stopped before the first signal is read.
   while (!reap(WNOHANG)) {
     signalfd_siginfo signal{};
     if (::read(signals, &signal, sizeof(signal)) != sizeof(signal)) {
       if (errno == EINTR) continue;
-      // Without a descriptor for signals (no more were left) the job's end can still be awaited.
+      // Without a signalfd (no descriptor was left) we can still wait for the job's end.
       while (!reap(0)) {
       }
       break;
     }
     if (signal.ssi_signo == SIGCHLD) continue;
     if (signal.ssi_signo == SIGCONT) {
-      // Usually the whole group was continued; the job is told only if it was left out.
+      // Usually the whole group was continued; the job gets the signal only if it still stands.
       if (reap(WNOHANG)) break;
       if (stopped_) ::kill(job_, SIGCONT);
     } else if (for_us_alone(signal, job_)) {
@@ -89,15 +89,15 @@ void JobWatch::watch(int signals) {
   ended_.request_stop();
 }
 
-// Takes what the job's state has become, all there is to take, or with 0 for `options` waits for
-// it; true when it has ended.
+// Takes all changes of the job's state that are there; with 0 for `options`, waits for one. Returns
+// true when the job has ended.
 bool JobWatch::reap(int options) {
   while (true) {
     siginfo_t info{};
     const int done =
         ::waitid(P_PID, static_cast<id_t>(job_), &info, WEXITED | WSTOPPED | WCONTINUED | options);
     if (done != 0 && errno == EINTR) continue;
-    // Somebody else has waited for it; nothing more will ever be known.
+    // Somebody else has waited for the job, so how it ended cannot be known.
     if (done != 0) return true;
     if (info.si_pid == 0) return false;
     switch (info.si_code) {
@@ -118,9 +118,9 @@ bool JobWatch::reap(int options) {
   }
 }
 
-// The shell waits for us, not for the job: it sees the stop only if we stop too, of the same
-// signal. Raised while still held back, beside the terminal's own that may wait here: the first
-// that acts stops us, and being continued clears the other.
+// The shell waits for us, not for the job, so it sees the stop only if we stop too, by the same
+// signal. We raise it while it is blocked; the terminal may have sent one as well. The first that
+// acts stops us, and being continued clears the other.
 void JobWatch::stop_like_the_job(int signal) {
   sigset_t only;
   sigemptyset(&only);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands between the world and the job while it runs: passes on the signals that are sent to us,
-// stops and continues with the job, and tells when it has ended. A thread of its own does it, so
-// that nothing we measure can delay a signal.
+// While the job runs: passes on the signals that are sent to us, stops and continues together with
+// the job, and notices its end. A separate thread does this, so that measuring cannot delay a
+// signal.
 //
-// What a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z, window size) goes to the whole process group, so
-// the job has it already and it is not passed on; nor is what the job itself sent. A signal that
-// somebody sends to the whole group by hand reaches the job twice: the kernel does not tell a
-// process whether a signal was for it alone.
+// A terminal sends its signals (Ctrl-C, Ctrl-\, Ctrl-Z, window size) to the whole process group, so
+// the job has them already and they are not passed on; nor are signals that the job itself sent. A
+// signal that somebody sends to the whole group by hand reaches the job twice, because the kernel
+// does not tell a process whether a signal was for it alone.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@
 
 namespace hypermile {
 
-// Holds back, for the whole process, every signal that can be passed on. Made before the job is
-// started and before any thread, so that none is lost and none ends us.
+// Blocks, for the whole process, every signal that can be passed on. Make it before the job is
+// started and before any thread, so that no signal is lost and none ends us.
 class HeldSignals {
  public:
   HeldSignals();
@@ -39,14 +39,14 @@ class JobWatch {
  public:
   // `signals` must outlive this; `job` is a child that nobody else waits for.
   JobWatch(pid_t job, const HeldSignals& signals);
-  // Waits for the job's end.
+  // Waits until the job has ended.
   ~JobWatch();
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
 
   // Requested when the job has ended.
   std::stop_token ended() const { return ended_.get_token(); }
-  // Blocks until then.
+  // Waits until the job has ended, and returns how.
   JobEnd wait();
 
  private:

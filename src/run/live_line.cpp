@@ -15,16 +15,16 @@ namespace {
 
 constexpr Seconds kRenew = Seconds(1);
 constexpr const char* kClearLine = "\r\x1b[K";
-// The title is put on the terminal's own stack of titles first, and taken from it at the end.
+// The terminal keeps a stack of titles: we push the old title first, and pop it at the end.
 constexpr const char* kKeepTitle = "\x1b[22;2t";
 constexpr const char* kGiveTitleBack = "\x1b[23;2t";
 
-// In the background a terminal belongs to somebody else.
+// A process in the background must not write to the terminal.
 bool in_foreground() {
   return ::isatty(STDERR_FILENO) == 0 || ::tcgetpgrp(STDERR_FILENO) == ::getpgrp();
 }
 
-// Others would print what is meant for the title.
+// Other terminals would print the escape sequence of the title.
 bool has_title(std::string_view term) {
   constexpr std::array kFamilies = {"xterm", "screen", "tmux",    "rxvt",      "vte", "gnome",
                                     "kitty", "foot",   "konsole", "alacritty", "st-", "wezterm"};
@@ -35,7 +35,7 @@ bool draws(std::string_view term) {
   return !term.empty() && term != "dumb";
 }
 
-// A line that wraps cannot be renewed in place.
+// The longest line that does not wrap; a line that wraps cannot be renewed in place.
 std::size_t columns() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
@@ -54,7 +54,7 @@ LiveManner manner_of(const LiveTerms& terms) {
 LiveLine::LiveLine(std::ostream& err, const LiveTerms& terms)
     : err_(err),
       manner_(manner_of(terms)),
-      colours_(terms.terminal && draws(terms.term) && *terms.no_color == '\0'),
+      colours_(terms.terminal && draws(terms.term) && terms.no_color.empty()),
       status_(terms.bound) {}
 
 void LiveLine::take(const Event& event) {
@@ -70,7 +70,7 @@ void LiveLine::take(const Event& event) {
   }
 }
 
-// The end is told by the summary.
+// The summary reports the end, so no line is written for it.
 void LiveLine::tell_change(const Event& event) {
   if (status_.state() == "released" || status_.state() == "ended") return;
   if (manner_ == LiveManner::kInPlace) return;
@@ -86,7 +86,7 @@ void LiveLine::renew() {
     if (text == shown_) return;
     err_ << (shown_.empty() ? kKeepTitle : "") << "\x1b]2;" << text << "\x07" << std::flush;
   } else {
-    // Back at its start, so that what is written next stands there.
+    // The cursor goes back to the start, so that other output overwrites the line.
     err_ << kClearLine << coloured(text.substr(0, columns())) << "\r" << std::flush;
   }
   shown_ = text;

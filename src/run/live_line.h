@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people see of a run while it goes, made from its events (record/job_status.h).
+// What a person sees of a run while it lasts, made from its events (record/job_status.h).
 //
-// A job under `run` shares our terminal: its stderr is ours, and usually its stdout. Where it left
-// the cursor nobody can know without reading the terminal's answers from the job's own input, so no
-// line of ours can be drawn and redrawn in the text without sooner or later wiping a prompt or a
-// progress bar of the job, or leaving half of itself behind what the job writes next. Saving the
-// cursor, the last row and scroll regions only move that harm elsewhere, and outlive us if we are
-// killed. Therefore:
-//   - there the line stands in the terminal's own status line, its title, which is no part of the
-//     text, is renewed every second, and is given back at the end; and in the text there are whole
-//     lines only, one a change of state, appended and never redrawn;
-//   - it is renewed in place where the terminal is ours alone (attach from another terminal), or
-//     where the user asks for it (--live) and takes the mixing;
-//   - without a terminal there are the lines at changes of state alone.
+// A job under `run` shares our terminal: its stderr is ours, and usually its stdout. We cannot know
+// where the job left the cursor without reading the terminal's answers from the job's own input. A
+// line that we redraw in the text would therefore sooner or later wipe a prompt or a progress bar
+// of the job, or leave half of itself behind. Saving the cursor, using the last row or scroll
+// regions does the same harm elsewhere, and stays behind if we are killed. Therefore:
+//   - on a shared terminal the status is shown in the terminal's title, which is not part of the
+//     text; it is renewed every second and put back at the end. The text gets whole lines only, one
+//     for each change of state;
+//   - on a terminal of our own (attach from another terminal), or where the user gives --live and
+//     accepts the mixing, one line in the text is renewed in place;
+//   - without a terminal only the lines at changes of state are written.
 #pragma once
 
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "record/job_status.h"
 
@@ -27,12 +27,12 @@ namespace hypermile {
 enum class LiveManner { kSilent, kLines, kTitle, kInPlace };
 
 struct LiveTerms {
-  bool terminal = false;      // stderr is one
-  bool shared = true;         // the job may write to it
-  bool quiet = false;         // nothing is to be said
-  bool asked_for = false;     // --live
-  const char* term = "";      // $TERM
-  const char* no_color = "";  // $NO_COLOR
+  bool terminal = false;           // stderr is a terminal
+  bool shared = true;              // the job may write to the terminal
+  bool quiet = false;              // show nothing
+  bool asked_for = false;          // --live
+  std::string_view term = "";      // $TERM
+  std::string_view no_color = "";  // $NO_COLOR
   std::optional<double> bound = {};
 };
 
@@ -40,14 +40,14 @@ LiveManner manner_of(const LiveTerms& terms);
 
 class LiveLine {
  public:
-  // `err` must outlive it. With it goes the line, and the title is given back.
+  // `err` must outlive it. The destructor clears the line and puts the title back.
   LiveLine(std::ostream& err, const LiveTerms& terms);
   ~LiveLine() { clear(); }
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
 
   void take(const Event& event);
-  // Before anything else is written to the terminal; the line comes back with the next event.
+  // Call it before writing anything else to the terminal; the line comes back with the next event.
   void make_room();
 
  private:
@@ -61,7 +61,7 @@ class LiveLine {
   bool colours_;
   JobStatus status_;
   std::optional<Instant> begin_, renewed_;
-  std::string shown_;  // what stands there now; "" where nothing does
+  std::string shown_;  // what is shown now; "" for nothing
 };
 
 }  // namespace hypermile

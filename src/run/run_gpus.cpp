@@ -12,6 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of a simulated GPU's noise
+// A process that becomes another program (exec) is noticed after this long.
 constexpr Seconds kEnvironmentHolds = Seconds(1);
 
 Result<std::shared_ptr<Gpu>> shared(Result<OpenedGpu> opened) {
@@ -21,12 +22,11 @@ Result<std::shared_ptr<Gpu>> shared(Result<OpenedGpu> opened) {
 
 }  // namespace
 
-RunGpus::RunGpus(const OptionValues& options, const Environment& environment, Clock& clock)
-    : visible_(environment.get("CUDA_VISIBLE_DEVICES")),
+RunGpus::RunGpus(std::optional<std::string> named, const Environment& environment, Clock& clock)
+    : named_(std::move(named)),
+      visible_(environment.get("CUDA_VISIBLE_DEVICES")),
       order_(environment.get("CUDA_DEVICE_ORDER")),
-      clock_(&clock) {
-  if (options.given("gpu")) named_ = options.text("gpu");
-}
+      clock_(&clock) {}
 
 OpenGpu RunGpus::opener() const {
   return [named = named_, order = order_, clock = clock_](const DeviceName& name) {
@@ -42,7 +42,7 @@ std::function<std::optional<std::string>(std::int64_t)> RunGpus::visible_devices
     std::optional<std::string> devices;
     Instant read;
   };
-  // Asked for with every iteration; a process that becomes another program is seen a second later.
+  // Called with every iteration, so what was read is kept for a while.
   return [visible = visible_, clock = clock_,
           known = std::make_shared<std::map<std::int64_t, Known>>()](std::int64_t pid) {
     const Instant now = clock->now();
@@ -50,7 +50,7 @@ std::function<std::optional<std::string>(std::int64_t)> RunGpus::visible_devices
     if (found != known->end() && now - found->second.read < kEnvironmentHolds) {
       return found->second.devices;
     }
-    // As the process was started; what it sets itself later nobody outside can see.
+    // /proc shows the environment that the process was started with, not what it set later.
     const auto environment = environment_of(static_cast<pid_t>(pid));
     const auto own = environment ? environment->get("CUDA_VISIBLE_DEVICES") : std::nullopt;
     return ((*known)[pid] = {own ? own : visible, now}).devices;

@@ -4,13 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <optional>
-
-#include "cli/stop_signals.h"
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
+#include "run/find_cupti.h"
 #include "run/injection.h"
-#include "run/job_cupti.h"
 #include "run/job_watch.h"
+#include "run/watched_run.h"
 
 namespace hypermile {
 namespace {
@@ -20,9 +18,10 @@ Result<RingFolder> make_ring_folder(const std::optional<JobUser>& user) {
   return user ? RingFolder::make_for(user->uid, user->gid) : RingFolder::make();
 }
 
-// Everything that makes the job visible to us; nullopt where nothing can, which is said.
-std::optional<RingFolder> prepare(JobCommand& job, const OptionValues& options, JobReport& report) {
-  sweep_ring_folders();
+// Puts everything into the job's environment that makes it visible to us. nullopt, with one line
+// that says why, where the job cannot be seen at all.
+std::optional<RingFolder> prepare(JobCommand& job, const RunRequest& request, JobReport& report) {
+  remove_stale_rings();
   Result<RingFolder> folder = make_ring_folder(job.user);
   if (!folder) {
     report.say(folder.error().line() + "; the job runs unobserved");
@@ -30,7 +29,7 @@ std::optional<RingFolder> prepare(JobCommand& job, const OptionValues& options, 
   }
   Injection injection;
   injection.ring_folder = folder->path();
-  if (options.given("nvtx-step")) injection.nvtx_step = options.text("nvtx-step");
+  injection.nvtx_step = request.nvtx_step;
   injection.cupti = find_job_cupti(job.arguments.front(), job.environment);
   const Result<std::string> library = find_injected_library();
   if (library) {
@@ -42,33 +41,29 @@ std::optional<RingFolder> prepare(JobCommand& job, const OptionValues& options, 
   return std::move(folder).value();
 }
 
-Result<JobOutcome> start_and_watch(JobCommand& job, std::optional<RingFolder>& folder,
-                                   const std::string& program, const ControlChoice& choice,
-                                   ClockAccess access, const OptionValues& options,
-                                   CommandContext& context, JobReport& report) {
+RunResult start_and_watch(JobCommand& job, std::optional<RingFolder>& folder, ClockAccess access,
+                          const RunRequest& request, const RunWorld& world, WatchedRun& run) {
   // From here on signals are the job's.
-  job.signals = context.signals != nullptr ? context.signals->hand_over() : SignalState::current();
+  job.signals = world.signals != nullptr ? world.signals->hand_over() : SignalState::current();
   const HeldSignals signals;
-  const Instant begin = context.clock.now();
+  const Instant begin = world.clock.now();
   const Result<pid_t> started = start_job(job);
   if (!started) {
-    context.job_end = JobEnd{exit_code_of(started.error()), std::nullopt};
-    return started.error();
+    return {started.error(), JobEnd{exit_code_of(started.error()), std::nullopt}};
   }
   JobWatch watch(*started, signals);
-  report.show_page();
+  run.report().show_page();
   JobOutcome outcome;
-  if (folder) {
-    const JobToWatch watched{*folder, job.environment, watch.ended(), program};
-    outcome = watch_job(watched, choice, std::move(access), options, context, report);
+  if (folder) outcome = run.watch({*folder, job.environment, watch.ended()}, std::move(access));
+  const bool end_job = request.control.sweep && request.control.sweep->end_job;
+  if (end_job && run.sweep_complete() && !watch.ended().stop_requested()) {
+    ::kill(*started, SIGTERM);
   }
-  const bool swept = choice.sweep != nullptr && choice.sweep->complete();
-  if (choice.end_job && swept && !watch.ended().stop_requested()) ::kill(*started, SIGTERM);
   outcome.summary.command = job.arguments;
   outcome.summary.end = watch.wait();
-  outcome.summary.duration = context.clock.now() - begin;
-  context.job_end = outcome.summary.end;
-  return outcome;
+  outcome.summary.duration = world.clock.now() - begin;
+  run.report().finish(outcome, run.sweep_complete() ? "the sweep is complete" : "the job ended");
+  return {outcome, outcome.summary.end};
 }
 
 }  // namespace
@@ -84,16 +79,18 @@ Result<JobCommand> describe_job(const std::vector<std::string>& command) {
   return job;
 }
 
-Result<JobOutcome> run_job(JobCommand job, const std::string& program, const ControlChoice& choice,
-                           const OptionValues& options, CommandContext& context,
-                           JobReport& report) {
-  std::optional<RingFolder> folder = prepare(job, options, report);
+RunResult run_job(JobCommand job, const RunRequest& request, const RunWorld& world) {
+  WatchedRun run(request, world);
+  const Result<void> begun = run.report().begin(/*shared_terminal=*/true);
+  if (!begun) return {begun.error()};
+  std::optional<RingFolder> folder = prepare(job, request, run.report());
+  // A password may have to be typed, which must be over before the job has the terminal.
   ClockAccess access;
-  if (folder && !choice.observe) access = open_clock_access(somebody_can_answer());
-  if (context.stop.stop_requested()) {
-    return Error{ErrorCode::kUsage, "interrupted before the job was started"};
+  if (folder && !request.control.observe) access = open_clock_access(somebody_can_answer());
+  if (world.stop.stop_requested()) {
+    return {Error{ErrorCode::kUsage, "interrupted before the job was started"}};
   }
-  return start_and_watch(job, folder, program, choice, std::move(access), options, context, report);
+  return start_and_watch(job, folder, std::move(access), request, world, run);
 }
 
 }  // namespace hypermile

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What run and sweep have in common: starting the user's command as the shell would, with what
-// makes it visible to us, and watching it until it ends. Its exit code, signals, terminal and
-// output are its own; whatever is missing on our side (library, driver, GPU, rights) is said in one
-// line and the job runs all the same.
+// Starts the user's command as the shell would, with what makes it visible to us, and watches it
+// until it ends; for run and sweep. Its exit code, signals, terminal and output are its own. What
+// is missing on our side (library, driver, GPU, rights) is said in one line, and the job runs all
+// the same.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/job.h"
-#include "run/watch_job.h"
+#include "run/job_outcome.h"
+#include "run/run_request.h"
 
 namespace hypermile {
 
@@ -18,9 +20,16 @@ namespace hypermile {
 // that is.
 Result<JobCommand> describe_job(const std::vector<std::string>& command);
 
-// How the job ended is in context.job_end. kUsage where it was interrupted before its start; what
-// start_job() says where it cannot be started.
-Result<JobOutcome> run_job(JobCommand job, const std::string& program, const ControlChoice& choice,
-                           const OptionValues& options, CommandContext& context, JobReport& report);
+struct RunResult {
+  // kUsage where the run was interrupted before its start or its page cannot be set up as asked;
+  // what start_job() says where the job cannot be started.
+  Result<JobOutcome> outcome;
+  // How the job ended; where it could not be started, how a shell would have ended. Absent where
+  // no start was tried.
+  std::optional<JobEnd> end = {};
+};
+
+// Returns when the job has ended and everything about it has been told.
+RunResult run_job(JobCommand job, const RunRequest& request, const RunWorld& world);
 
 }  // namespace hypermile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What run and attach show in a browser: a live page while the job runs (--serve), a report when it
-// has ended (--report). Both are made from the event log; where --log names none, from one that is
-// gone when the run is over. Nothing here can keep the job from running.
+// What a run shows in a browser: a live page while the job runs, a report when it has ended. Both
+// are made from the event log; where the request names no log, from a temporary one that is removed
+// when the run is over. Nothing that fails here keeps the job from running.
 #pragma once
 
 #include <functional>
@@ -11,37 +11,40 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/options.h"
 #include "record/serve/page_server.h"
+#include "run/run_request.h"
 
 namespace hypermile {
 
 class RunPage {
  public:
-  // `say` gets lines for a person. `options` must outlive it.
-  RunPage(const OptionValues& options, std::function<void(const std::string&)> say);
+  // `say` gets lines for a person. `request` must outlive it.
+  RunPage(const ReportRequest& request, std::function<void(const std::string&)> say);
   ~RunPage();
 
-  // Before the job: the log to write, if any, and the port. A page that cannot be shown is said,
-  // and the job runs without; kUsage for what was asked wrongly.
+  // Call before the job starts: takes the port and returns the path of the log to write, if any. A
+  // page that cannot be shown is said, and the job runs without it; kUsage where the request itself
+  // is wrong.
   Result<std::optional<std::string>> prepare();
+  // Lets browsers in.
   void start();
-  // Writes the report and ends the page. The log is complete.
+  // Call when the log is complete: ends the live page and writes the report.
   void finish();
 
  private:
   Result<void> bind();
 
-  const OptionValues& options_;
+  const ReportRequest& request_;
   std::function<void(const std::string&)> say_;
   std::optional<std::string> log_;
   bool temporary_ = false;
   std::unique_ptr<PageServer> server_;
 };
 
-// A server as --token-file and `address` ask for; for run, attach and serve.
-Result<std::unique_ptr<PageServer>> bind_page_server(const OptionValues& options,
-                                                     const std::string& address,
+// A server of these logs at ADDR:PORT, with the daemon's leases; also for `hypermile serve`. kUsage
+// for an address or a token file that will not do.
+Result<std::unique_ptr<PageServer>> bind_page_server(const std::string& address,
+                                                     const std::optional<std::string>& token_file,
                                                      std::vector<std::string> logs);
 
 }  // namespace hypermile

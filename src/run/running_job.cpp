@@ -20,7 +20,8 @@
 namespace hypermile {
 namespace {
 
-// The parent of every process; a name in parentheses may hold anything, so the last one counts.
+// The children of every process, from /proc/N/stat: "N (NAME) S PARENT …". NAME may hold any
+// character, so the last ") " ends it.
 std::multimap<pid_t, pid_t> children_of_all() {
   std::multimap<pid_t, pid_t> children;
   DIR* folder = ::opendir("/proc");
@@ -30,7 +31,6 @@ std::multimap<pid_t, pid_t> children_of_all() {
     if (!pid) continue;
     const auto status = read_proc_file(static_cast<pid_t>(*pid), "stat");
     const std::size_t name_end = status ? status->rfind(") ") : std::string::npos;
-    // ") S PARENT …"
     if (name_end == std::string::npos || name_end + 4 >= status->size()) continue;
     const std::string rest = status->substr(name_end + 4);
     const auto parent = parse_integer(rest.substr(0, rest.find(' ')));
@@ -42,10 +42,10 @@ std::multimap<pid_t, pid_t> children_of_all() {
 
 Error no_process(pid_t pid) {
   return Error{ErrorCode::kNotFound, fmt::format("there is no process {}", pid),
-               "see 'nvidia-smi' or 'ps' for the job's number"};
+               "see 'nvidia-smi' or 'ps' for the job's process number"};
 }
 
-// Until the process has ended or the eventfd is written to.
+// Waits until the process has ended or the eventfd is written to.
 void await_end(const Descriptor& process, int wake, const std::stop_source& ended) {
   pollfd watched[] = {{process.get(), POLLIN, 0}, {wake, POLLIN, 0}};
   while (::poll(watched, 2, -1) < 0 && errno == EINTR) {
@@ -76,7 +76,7 @@ Result<RunningJob> find_running_job(pid_t pid) {
   const auto environment = environment_of(pid);
   if (!environment) {
     return Error{ErrorCode::kPermission,
-                 fmt::format("process {} ({}) is somebody else's", pid, job.name),
+                 fmt::format("process {} ({}) belongs to another user", pid, job.name),
                  "attach as the user who runs it, or as root"};
   }
   job.environment = *environment;
@@ -94,7 +94,7 @@ std::vector<pid_t> with_descendants(pid_t pid) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto [first, last] = children.equal_range(members[i]);
     for (auto child = first; child != last; ++child) {
-      // A process that ended and whose number was given again could close a circle.
+      // A number that was reused while we read could make a process its own descendant.
       if (std::ranges::count(members, child->second) == 0) members.push_back(child->second);
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process inherits of signals and hands on to the programs it starts: which are blocked and
-// which are ignored. We block and ignore some for our own ends; the job gets what we were given, so
-// that `nohup hypermile run …` is nohup for the job and Python sees SIGPIPE as it always does.
+// Which signals are blocked and which are ignored: what a process inherits and passes on to the
+// programs that it starts. We block and ignore some for ourselves; the job gets the state that we
+// inherited, so that `nohup hypermile run …` is nohup for the job, and Python sees SIGPIPE as
+// usual.
 #pragma once
 
 #include <csignal>
@@ -11,10 +12,10 @@ namespace hypermile {
 
 class SignalState {
  public:
-  // As it is now: ask before changing anything.
+  // The state now; call it before changing anything.
   static SignalState current();
 
-  // Puts it back in this process. Safe between fork and exec.
+  // Sets this state again in this process. Safe between fork and exec.
   void restore() const;
 
  private:

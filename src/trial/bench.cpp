@@ -124,7 +124,7 @@ Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step&
   int restarts = 0;
   std::optional<OpenWindow> open;
   progress_.take();  // those of before
-  sampler_.want_counter();
+  sampler_.want_energy_counter();
   while (gpu_.running()) {
     ASSIGN_OR_RETURN(const SamplerReading reading, poll());
     if (open) open->builder().add(reading);
@@ -148,14 +148,14 @@ Result<std::optional<Window>> Bench::measure(const Setting& setting, const Step&
         return std::optional(std::move(window));
       }
     }
-    if (open && open->builder().wants_counter()) sampler_.want_counter();
+    if (open && open->builder().wants_energy_counter()) sampler_.want_energy_counter();
   }
   return std::optional<Window>();
 }
 
 Result<Window> Bench::close(WindowBuilder& builder) {
-  for (int i = 0; i < kPatience && gpu_.running() && builder.wants_counter(); ++i) {
-    sampler_.want_counter();
+  for (int i = 0; i < kPatience && gpu_.running() && builder.wants_energy_counter(); ++i) {
+    sampler_.want_energy_counter();
     ASSIGN_OR_RETURN(const SamplerReading reading, poll());
     builder.add(reading);
   }

@@ -124,7 +124,7 @@ class ControlledPlayer {
             .visible_devices = {},
             .log = &log_,
             .warn = {},
-            .follower = &controller};
+            .controller = &controller};
   }
   static SessionOptions session_options() { return {}; }
 

@@ -144,7 +144,7 @@ class JointPlayer {
             .visible_devices = {},
             .log = log_ ? &*log_ : nullptr,
             .warn = {},
-            .follower = &controller};
+            .controller = &controller};
   }
 
   const JointJob& joint_;

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "sim/oracle.h"
 #include "sim/sim_ranks.h"
+#include "sim/steady_state.h"
 #include "testing/faulty_files.h"
 #include "testing/simulated_job.h"
 
@@ -142,7 +142,7 @@ TEST_F(RememberedRunTest, AJobThatChangedUnderItsFingerprintIsSearchedAnew) {
   // As long an iteration at the default, and now the clock is what it waits for.
   JointJob changed = job(2, 2300, 5);
   const auto time_of = [](const JointJob& of) {
-    return steady_state(of.job.sheet.physics, of.job.workload.load, {}).time;
+    return steady_state(of.job.sheet.constants, of.job.workload.load, {}).time;
   };
   changed.job.workload.load = scaled(changed.job.workload.load, time_of(then) / time_of(changed));
   JointJob plain = changed;

@@ -42,7 +42,7 @@ class ReplayedJob {
                      .visible_devices = {},
                      .log = nullptr,
                      .warn = {},
-                     .follower = &controller});
+                     .controller = &controller});
     while (done_ < conditions_.iterations) {
       advance(*ticks);
       clock_.sleep_until(session.step());

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "control/forecast_event.h"
 #include "policy/policies.h"
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 #include "trial/bench.h"
 #include "trial/controlled_run.h"
 #include "trial/judge/conditions.h"
@@ -135,7 +135,7 @@ class Player {
 }  // namespace
 
 Curve truth_of(const SimulatedJob& job) {
-  const SimGpuState card = make_sim_gpu(job.sheet.physics, job.seed, job.effects);
+  const SimGpuState card = make_sim_gpu(job.sheet.constants, job.seed, job.effects);
   return true_curve(job.sheet, job.workload, job.knobs, card.card, job.effects);
 }
 

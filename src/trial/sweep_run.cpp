@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "control/controller.h"
 #include "control/direct_port.h"
 #include "control/session.h"
 #include "sim/sim_gpu.h"
@@ -47,7 +48,7 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, const S
                    .visible_devices = {},
                    .log = nullptr,
                    .warn = {},
-                   .follower = &controller});
+                   .controller = &controller});
   const Instant begin = clock.now();
   while (!course.over() && !stop.stop_requested() && clock.now() - begin < kLongestStep) {
     job.play(clock.now());
@@ -65,8 +66,8 @@ Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, const S
 }
 
 // Step after step, each with a course of its own; `run` plays one with the seed it is given.
-Result<void> run_steps(const SweepTerms& terms, SweepJournal& journal, const SweepHearers& hearers,
-                       const std::stop_token& stop,
+Result<void> run_steps(const SweepOptions& terms, SweepJournal& journal,
+                       const SweepHearers& hearers, const std::stop_token& stop,
                        const std::function<Result<void>(SweepCourse&, std::uint64_t)>& run) {
   while (!stop.stop_requested()) {
     SweepCourse course(terms, journal, hearers.say);
@@ -81,7 +82,7 @@ Result<void> run_steps(const SweepTerms& terms, SweepJournal& journal, const Swe
 
 }  // namespace
 
-Result<void> sweep_simulated(const SimulatedJob& job, const SweepTerms& terms,
+Result<void> sweep_simulated(const SimulatedJob& job, const SweepOptions& terms,
                              SweepJournal& journal, const SweepHearers& hearers,
                              const std::stop_token& stop) {
   const auto shows = job.progress == ProgressKind::kTicks ? RingTraining::Shows::kTicks
@@ -98,7 +99,7 @@ Result<void> sweep_simulated(const SimulatedJob& job, const SweepTerms& terms,
   return run_steps(terms, journal, hearers, stop, run);
 }
 
-Result<void> sweep_replayed(const Curve& curve, const SweepTerms& terms, SweepJournal& journal,
+Result<void> sweep_replayed(const Curve& curve, const SweepOptions& terms, SweepJournal& journal,
                             const SweepHearers& hearers, const std::stop_token& stop) {
   std::vector<Setting> offered;
   for (const CurvePoint& point : curve.points) offered.push_back(point.setting);

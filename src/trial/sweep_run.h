@@ -22,10 +22,10 @@ struct SweepHearers {
 
 // Measures what the journal lacks, until `stop`. Fails as the journal does; kNotReady where the job
 // cannot be measured at all.
-Result<void> sweep_simulated(const SimulatedJob& job, const SweepTerms& terms,
+Result<void> sweep_simulated(const SimulatedJob& job, const SweepOptions& terms,
                              SweepJournal& journal, const SweepHearers& hearers,
                              const std::stop_token& stop = {});
-Result<void> sweep_replayed(const Curve& curve, const SweepTerms& terms, SweepJournal& journal,
+Result<void> sweep_replayed(const Curve& curve, const SweepOptions& terms, SweepJournal& journal,
                             const SweepHearers& hearers, const std::stop_token& stop = {});
 
 }  // namespace hypermile

@@ -10,8 +10,8 @@
 namespace hypermile {
 namespace {
 
-SweepTerms terms_for_test(const char* grid) {
-  SweepTerms terms;
+SweepOptions terms_for_test(const char* grid) {
+  SweepOptions terms;
   terms.grid = SweepGrid::parse(grid).value();
   terms.workload = "test";
   terms.warm_up = Seconds(2);
@@ -23,7 +23,7 @@ constexpr const char* kJournal = "F.csv.journal";
 constexpr const char* kTable = "F.csv";
 
 // As the command does, in a process that dies where `fate` says.
-Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepTerms& terms) {
+Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepOptions& terms) {
   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(files, kJournal));
   RETURN_IF_ERROR(sweep_simulated(job, terms, journal, {}));
   return write_sweep_csv(files, kTable, sweep_csv(*journal.header(), journal.entries()));
@@ -36,7 +36,7 @@ std::string table_on(const FaultyFiles::Disk& disk) {
 
 TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
   const SimulatedJob job = job_for_test(0, Effects());
-  const SweepTerms terms = terms_for_test("sm=3");
+  const SweepOptions terms = terms_for_test("sm=3");
   Fate whole;
   FaultyFiles uninterrupted({}, whole);
   ASSERT_TRUE(sweep_once(uninterrupted, job, terms));
@@ -63,7 +63,7 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
 
 TEST(SweepRun, StoppedAfterEachWindowAndBegunAgainGivesTheSameFile) {
   const SimulatedJob job = job_for_test(0, Effects());
-  const SweepTerms terms = terms_for_test("sm=5");
+  const SweepOptions terms = terms_for_test("sm=5");
   Fate fate;
   FaultyFiles at_once({}, fate);
   ASSERT_TRUE(sweep_once(at_once, job, terms));

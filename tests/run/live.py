@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search itself on living jobs, in real time, on the NVML stand-in: jobs on one, two and four GPUs as root, through
-the daemon as an ordinary user, and under sudo; and what hypermile costs meanwhile. scripts/run-live calls it and keeps the
-page it prints.
+"""The search on jobs in real time, on the NVML stand-in: jobs on one, two and four GPUs as root, through the daemon as an
+ordinary user, and under sudo; and what hypermile itself costs. scripts/run-live calls it and writes the page with the table
+that it prints.
 
 usage: live.py [--seconds N]
 """
@@ -20,8 +20,8 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Footprint:
-    """Processor time and memory of a process, read while it lives. Its first thread is the Session and the Controller;
-    NVML is called on others, and the stand-in moves the simulated card in those calls, which a driver does not."""
+    """Processor time and memory of a process, read while it lives. Its first thread runs the Session and the Controller. Other
+    threads call NVML, and the stand-in moves the simulated card within those calls, which a driver does not do."""
 
     def __init__(self, pid):
         self.pid, self.own, self.all, self.seconds, self.peak_kib = pid, 0.0, 0.0, 0.0, 0
@@ -58,7 +58,7 @@ def through_the_daemon(world, job, options):
 
 
 def under_sudo(world, job, options):
-    """The user nobody, with sudo's own rules replaced for these processes alone."""
+    """As the user nobody, with sudo's own rules replaced for these processes only."""
     with open(world.path("sudoers"), "w", encoding="utf-8") as file:
         file.write(f'Defaults env_keep += "HYPERMILE_*"\nnobody ALL=(root) NOPASSWD: {HYPERMILE}\n')
     os.chmod(world.path("sudoers"), 0o440)

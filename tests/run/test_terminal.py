@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people see of hypermile run on a terminal and without one, beside a job that writes to the same terminal. The
-terminal is a pty, its picture is put together by a small emulation of what the test needs."""
+"""What people see of `hypermile run` on a terminal and without one, with a job that writes to the same terminal. The terminal
+is a pty; a small emulation of the sequences in use computes its picture."""
 
 import json
 import os
@@ -22,11 +22,11 @@ COST = r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration"
 
 
 def on_a_terminal(world, command, term="xterm-256color", **more):
-    """Exit status and everything that came to the terminal."""
+    """(exit status, everything that was written to the terminal)."""
     master, slave = pty.openpty()
     environment = {**world.environment, "TERM": term, **more}
     environment = {name: value for name, value in environment.items() if value is not None}
-    # A session of its own, with the pty as its terminal, so that it is in the foreground there.
+    # In a session of its own with the pty as its terminal, so that it runs in the foreground there.
     process = subprocess.Popen(["setsid", "--ctty", "--wait", *command], env=environment, stdin=slave, stdout=slave,
                                stderr=slave)
     world.started.append(process)
@@ -36,7 +36,7 @@ def on_a_terminal(world, command, term="xterm-256color", **more):
         select.select([master], [], [], 60)
         try:
             part = os.read(master, 65536)
-        except OSError:  # nobody has the other end any more
+        except OSError:  # the other end of the pty is closed
             break
         if not part:
             break
@@ -46,7 +46,7 @@ def on_a_terminal(world, command, term="xterm-256color", **more):
 
 
 def screen(text):
-    """Lines as a terminal shows them: titles and colours take no room, \\r and \\x1b[K do what they do."""
+    """The lines that a terminal shows: titles and colours take no space, \\r and \\x1b[K have their usual effect."""
     text = COLOUR.sub("", TITLE.sub("", text)).replace("\x1b[0m", "")
     text = re.sub(r"\x1b\[2[23];2t", "", text)
     rows, column = [[]], 0
@@ -64,7 +64,8 @@ def screen(text):
     return ["".join(row) for row in rows]
 
 
-# A job with everything a status line could tear: whole lines, a bar that is redrawn, half a line that stands for a while.
+# A job with everything that a status line could tear: whole lines, a redrawn bar, and half a line
+# that stays for a while.
 NOISY = ["bash", "-c", r"""
   hypermile=$1; shift
   "$hypermile" "$@" >/dev/null &
@@ -156,7 +157,7 @@ class TerminalTest(unittest.TestCase):
         with open(self.world.path("log.jsonl"), "w", encoding="utf-8") as file:
             file.write("\n".join(line for line in lines if '"run_end"' not in line) + "\n")
 
-    def test_asked_for_the_line_is_renewed_in_place_and_gone_in_the_end(self):
+    def test_with_live_the_line_is_renewed_in_place_and_gone_in_the_end(self):
         code, text = on_a_terminal(self.world, self.command("--live"))
         self.assertEqual(code, 0, text)
         self.assertGreater(text.count("\r\x1b[K"), 5)

@@ -56,7 +56,7 @@ export function kept(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.kept);
 }
 
-// Highest clocks first, the default before all.
+// The default first, then descending clocks.
 export function ordered(settings: Measured[]): Measured[] {
   const rank = (s: Setting) => [s.mem_mhz ?? Infinity, s.power_limit_w ?? Infinity, s.sm_mhz ?? Infinity];
   return [...settings].sort((a, b) => {

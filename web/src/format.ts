@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them.
+// Formats numbers for people.
 
 export function significant(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return "–";
@@ -36,7 +36,7 @@ export function wattHours(value: number): string {
   return Math.abs(hours) >= 1e3 ? `${significant(hours / 1e3, 3)} kWh` : `${significant(hours, 3)} Wh`;
 }
 
-// Time since the run began: 0:05, 12:34, 3:05:09.
+// Time since the start of the run: 0:05, 12:34, 3:05:09.
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);
   const pad = (n: number) => String(n).padStart(2, "0");

@@ -146,7 +146,7 @@ export interface Lease {
   gpus: { uuid: string; setting: Setting; restoring: boolean }[];
 }
 
-// What the live page asks for every few seconds.
+// The live page requests this every two seconds.
 export interface Overview {
   version: string;
   runs: RunLine[];

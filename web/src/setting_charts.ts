@@ -107,7 +107,7 @@ function expectation(points: (ForecastPoint & { x: number })[], quantity: Expect
   });
 }
 
-// What the policy expected before it searched and when it last decided, and what was measured.
+// What the policy expected before the search and at its last decision, and what was measured.
 export function forecastChart(phase: Phase, quantity: Expected, bound: number | undefined): Element | undefined {
   const line = curve(phase);
   if (!line) return undefined;

@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 
 #include "base/descriptor.h"
+#include "base/environment_variable.h"
 #include "base/parse.h"
 
 namespace hypermile {
-namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-}  // namespace
-
-ServiceManager::ServiceManager() : socket_(variable("NOTIFY_SOCKET")) {
-  const Result<long long> period = parse_integer(variable("WATCHDOG_USEC"));
-  const std::string whose = variable("WATCHDOG_PID");
+ServiceManager::ServiceManager() : socket_(environment_variable("NOTIFY_SOCKET").value_or("")) {
+  const Result<long long> period =
+      parse_integer(environment_variable("WATCHDOG_USEC").value_or(""));
+  const std::string_view whose = environment_variable("WATCHDOG_PID").value_or("");
   if (period && *period > 0 && (whose.empty() || whose == std::to_string(::getpid()))) {
     watchdog_ = microseconds(static_cast<double>(*period));
   }
@@ -34,7 +27,7 @@ void ServiceManager::tell(std::string_view state) const {
   address.sun_family = AF_UNIX;
   if (socket_.empty() || socket_.size() >= sizeof(address.sun_path)) return;
   socket_.copy(address.sun_path, sizeof(address.sun_path));
-  if (socket_.front() == '@') address.sun_path[0] = '\0';  // one without a file
+  if (socket_.front() == '@') address.sun_path[0] = '\0';  // an abstract socket, without a file
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());

@@ -20,7 +20,6 @@ class Access {
   enum class Verdict { kAllowed, kNoToken, kStrangeHost };
   // From the request's headers of these names; "" where absent.
   Verdict judge(std::string_view host, std::string_view authorization) const;
-  bool wants_token() const { return !token_.empty(); }
 
  private:
   Access(bool loopback, std::string token) : loopback_(loopback), token_(std::move(token)) {}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of a plan, for a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/plan_document.h"
+
+namespace hypermile {
+namespace {
+
+constexpr std::size_t kLongest = 15;  // layers that are shown unless all are wanted
+constexpr std::size_t kNameWidth = 30;
+
+std::string short_name(const std::string& name) {
+  return name.size() <= kNameWidth ? name : name.substr(0, kNameWidth - 1) + "~";
+}
+
+std::string layer_table(const PlanReport& report, bool every_layer) {
+  std::vector<std::size_t> order(report.stages.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!every_layer && order.size() > kLongest) {
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::size_t i) { return report.costs[i].time_s; });
+    order.resize(kLongest);
+  }
+  const double whole = report.strategies.front().result.totals.time_s;
+  std::string out =
+      fmt::format("{:<{}} {:<9} {:>9} {:>9} {:>8} {:<7} {:>9} {:>6} {:>14}\n", "layer", kNameWidth,
+                  "phase", "GFLOP", "MB", "FLOP/B", "bound", "time ms", "share", "idle SM/mem %");
+  for (const std::size_t i : order) {
+    const PlanStage& stage = report.stages[i];
+    const double time = report.costs[i].time_s;
+    const StageIdle& idle = report.strategies.front().idle[i];
+    out += fmt::format(
+        "{:<{}} {:<9} {:>9.3f} {:>9.2f} {:>8.1f} {:<7} {:>9.4f} {:>5.1f}% {:>8.0f} /{:>4.0f}\n",
+        short_name(stage.name), kNameWidth, to_string(stage.phase), stage.flops / 1e9,
+        stage.bytes / 1e6, stage.intensity(), report.memory_bound[i] ? "memory" : "compute",
+        1e3 * time, 100 * time / whole, 100 * idle.compute_s / time, 100 * idle.memory_s / time);
+  }
+  if (order.size() < report.stages.size()) {
+    out += fmt::format("the {} longest of {}; --layers shows all\n", order.size(),
+                       report.stages.size());
+  }
+  return out;
+}
+
+std::string strategy_table(const PlanReport& report) {
+  std::string out =
+      fmt::format("{:<19} {:>10} {:>10} {:>8} {:>9} {:>9} {:>8} {:>16}\n", "strategy", "time ms",
+                  "energy J", "saved", "slowdown", "switches", "mean W", "idle SM/mem ms");
+  for (const StrategyReport& strategy : report.strategies) {
+    const StrategyResult& r = strategy.result;
+    out += fmt::format(
+        "{:<19} {:>10.3f} {:>10.4f} {:>7.2f}% {:>8.2f}% {:>9} {:>8.1f} {:>8.2f} /{:>6.2f}\n",
+        r.name, 1e3 * r.totals.time_s, r.totals.energy_j, 100 * r.saved, 100 * r.slowdown,
+        r.totals.switches, r.totals.energy_j / r.totals.time_s, 1e3 * strategy.idle_sum.compute_s,
+        1e3 * strategy.idle_sum.memory_s);
+  }
+  return out;
+}
+
+std::string segment_list(const PlanReport& report) {
+  std::string out = "the switch-aware plan:\n";
+  for (const PlanSegment& segment : report.segments) {
+    out += fmt::format(
+        "  {:>9.3f} ms at {:<28} {} ({}) to {} ({})\n", 1e3 * segment.time_s,
+        to_string(segment.choice.setting), short_name(report.stages[segment.from].name),
+        to_string(report.stages[segment.from].phase), short_name(report.stages[segment.to].name),
+        to_string(report.stages[segment.to].phase));
+  }
+  return out;
+}
+
+std::string duration(const std::optional<Seconds>& value) {
+  if (!value) return "never";
+  if (value->value() < 1e-3) return fmt::format("{:.0f} us", 1e6 * value->value());
+  return fmt::format("{:.1f} ms", 1e3 * value->value());
+}
+
+}  // namespace
+
+std::string to_table(const PlanDocument& document, bool every_layer) {
+  const PlanReport& report = document.report;
+  const Choice& normal = report.table.choices.front();
+  std::string out = fmt::format(
+      "{} at batch {}, {}, {} on {}: default {:.0f} MHz SM{}, {:.0f} MHz memory, ridge {:.0f} "
+      "FLOP/B\n",
+      document.network.name, document.network.batch, to_string(document.options.precision),
+      document.phase, document.sheet.name, normal.sm.value(),
+      normal.capped ? " (held by the power limit)" : "", normal.memory.value(), report.ridge);
+  if (document.calibration) {
+    const CalibrationScore& score = document.calibration->score;
+    out += fmt::format(
+        "calibrated on {} ({} shapes): mean error {:.1f} %, all layers together {:+.1f} %\n",
+        document.calibration->file, score.shapes, 100 * score.mean_error, 100 * score.total_error);
+  }
+  out += "\n" + layer_table(report, every_layer) + "\n";
+  out += fmt::format("at most {:.1f} % slower; a switch takes {:.3g} ms\n",
+                     100 * document.options.max_slowdown, 1e3 * report.latency.value());
+  out += strategy_table(report) + "\n" + segment_list(report);
+  out += fmt::format(
+      "\na switch has to take effect within {} for layers, {} for segments, {} for phases to pay\n",
+      duration(report.break_even.layer), duration(report.break_even.segment),
+      duration(report.break_even.phase));
+  out += "Modelled, not measured: times and energies follow from the GPU's sheet.\n";
+  return out;
+}
+
+}  // namespace hypermile
