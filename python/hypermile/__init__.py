@@ -20,7 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._core import listening, step
-from .results import Decision, Measured, Result, Window, read_log
+from .results import Decision, Job, Measured, Result, Window, read_log
 from .watch import Watch, observe, optimize
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _LATER = {
 }
 
 __all__ = [
-    "Decision", "Measured", "Plan", "PlanExecutor", "PlanReport", "Result", "Segment", "Watch", "Window", "export_layers",
+    "Decision", "Job", "Measured", "Plan", "PlanExecutor", "PlanReport", "Result", "Segment", "Watch", "Window", "export_layers",
     "listening", "observe", "optimize", "profile_layers", "read_log", "read_plan", "step",
 ]
 

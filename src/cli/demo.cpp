@@ -13,6 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/simulate_output.h"
+#include "record/figures_text.h"
 #include "record/report_page.h"
 #include "trial/comparison.h"
 
@@ -55,15 +56,13 @@ WindowListener live_line(CommandContext& context) {
 }
 
 std::string closing_words(const SimulatedOutcome& ours) {
-  const double saved = 100 * (1 - ours.joules / ours.default_joules);
   return fmt::format(
-      "\nOver the whole job, its search included, hypermile used {:.1f} % less energy ({:.0f} kJ "
-      "instead of\n{:.0f} kJ) and {:.1f} % more time; you allowed {:g} %. Simulated, not measured "
-      "on this machine.\n"
+      "\nThe whole job, search included, against the run left alone: {} ({:.0f} kJ instead of\n"
+      "{:.0f} kJ), {}; you allowed {:g} %. Simulated, not measured on this machine.\n"
       "Next: 'hypermile doctor' shows what this machine has, 'hypermile simulate --help' how to "
       "try other\njobs, GPUs and bounds.\n",
-      saved, ours.joules / 1e3, ours.default_joules / 1e3, 100 * ours.result.slowdown,
-      100 * ours.bound.value_or(0));
+      energy_text(*ours.job.energy_change), *ours.job.joules / 1e3, *ours.job.default_joules / 1e3,
+      time_text(*ours.job.time_change), 100 * ours.bound.value_or(0));
 }
 
 Result<void> write_demo_report(const std::string& log, const OptionValues& values) {

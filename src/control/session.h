@@ -113,7 +113,7 @@ class Session final : private ProgressSink {
   SessionParts parts_;
   SessionOptions options_;
   JobProgress progress_;
-  WindowBook book_;
+  RunFigures figures_;
   std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
   std::vector<Pair> pairs_;
   std::map<const ProcessProgress*, Told> told_;

@@ -99,7 +99,7 @@ TEST(Comparison, EffectsThatNobodyModelsCostThePolicySomething) {
   const auto with = compare(rough, kPolicies, {});
 
   ASSERT_TRUE(without.ok() && with.ok());
-  EXPECT_NE(without->outcomes[0].joules, with->outcomes[0].joules);
+  EXPECT_NE(without->outcomes[0].job.joules, with->outcomes[0].job.joules);
 }
 
 }  // namespace

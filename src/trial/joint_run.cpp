@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "control/job_memory.h"
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "trial/virtual_rig.h"
 
 namespace hypermile {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "sim/advance.h"
 #include "sim/steady_state.h"
 #include "trial/judge/truth.h"

@@ -84,15 +84,15 @@ def run_case(case, seconds):
         code, _, err = finish(process)
         summary = world.summary()
         return {"gpu": gpu, "count": count, "how": start.__name__.replace("_", " "), "code": code, "said": err,
-                "control": summary["control"], "restored": not world.changed(), "cost": cost,
+                "control": summary["control"], "job": summary["job"], "restored": not world.changed(), "cost": cost,
                 "iterations": summary["processes"][0]["phases"][0]["iterations"] if summary["processes"] else 0}
 
 
-def percent(phase, key):
-    if key not in phase:
+def percent(figures, key, sign=1):
+    if key not in figures:
         return "-"
-    interval = phase.get(key + "_interval95")
-    return f"{100 * phase[key]:.1f}" + (f" ± {100 * interval:.1f}" if interval is not None else "") + " %"
+    interval = figures.get(key + "_interval95")
+    return f"{100 * sign * figures[key]:.1f}" + (f" ± {100 * interval:.1f}" if interval is not None else "") + " %"
 
 
 def setting(values):
@@ -103,17 +103,18 @@ def setting(values):
 def row(result):
     control = result["control"]
     phase = max(control["phases"], key=lambda each: each["iterations"], default={})
-    saved = f"{control['saved_j']:.0f}" if "saved_j" in control else "-"
+    job, kept = result["job"], phase.get("kept_measured", {})
     return [f"{result['count']} × {result['gpu']}", result["how"], str(result["code"]), f"{result['iterations']:.0f}",
             setting(phase.get("kept", {})) if phase.get("held") else "still searching",
-            percent(phase, "kept_energy_saved"), percent(phase, "kept_slowdown"), saved,
+            percent(job, "energy_change", -1), percent(job, "time_change"), percent(kept, "energy_change", -1),
+            percent(kept, "time_change"),
             f"{phase['settled_after_s']:.0f} s" if "settled_after_s" in phase else "-",
             "yes" if result["restored"] and control["restored"] else "NO",
             "-" if result["how"] == "under sudo" else result["cost"].text()]
 
 
-HEAD = ["GPUs", "how", "exit", "iterations", "kept", "energy saved there", "slower there", "J saved in all, probes included",
-        "found after", "GPUs restored", "what hypermile cost"]
+HEAD = ["GPUs", "how", "exit", "iterations", "kept", "energy saved, whole job", "slower, whole job",
+        "energy saved, kept setting", "slower, kept setting", "found after", "GPUs restored", "what hypermile cost"]
 
 
 def main():

@@ -30,8 +30,10 @@ async function theDemo() {
   for (const part of [
     "resnet50 on NVIDIA GeForce RTX 3080 Ti under hypermile",
     "simulated, not measured on a GPU",
-    "energy per iteration",
-    "Setting kept",
+    "energy of the whole job",
+    "at a run at the default, search included",
+    "at the kept setting: energy per iteration",
+    "kept setting",
     "Over time",
     "Expected and measured",
     "Slowdown against energy",
@@ -43,6 +45,14 @@ async function theDemo() {
   ]) {
     assert.ok(text.includes(part), `the report lacks: ${part}`);
   }
+  // The first figure is the terminal's and that of report --text and --json: the whole job's.
+  const [told] = JSON.parse(run("report", log, "--json")).runs.slice(-1);
+  const minus = (-100 * told.job.energy_change).toFixed(1);
+  const plus = (100 * told.job.time_change).toFixed(1);
+  const values = await page.locator(".card .value").allInnerTexts();
+  assert.deepEqual(values.slice(0, 2), [`−${minus} %`, `+${plus} %`]);
+  assert.match(run("report", log, "--text"), new RegExp(`against a run at the default: ${minus} % energy saved .*, ${plus} % slower`));
+  assert.match(run("demo"), new RegExp(`${minus} % energy saved .*\\n?.*, ${plus} % slower`, "s"));
   assert.ok((await page.locator("article svg").count()) >= 9, "charts are missing");
   assert.ok((await page.locator("svg[aria-label]").count()) >= 9, "charts have no description");
   await picture(page, "report.png", { clip: { x: 0, y: 0, width: 1240, height: 1500 }, fullPage: true });

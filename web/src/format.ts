@@ -51,10 +51,16 @@ export function date(unix: number): string {
   return new Date(1e3 * unix).toISOString().replace("T", " ").slice(0, 19) + " UTC";
 }
 
-// A mean with half the width of its 95 % interval.
-export function withInterval(value: number, error: number | undefined, scale: number): string {
+// A mean with the half-width of its 95 % interval.
+export function withInterval(value: number, half: number | undefined, scale: number): string {
   const mean = significant(value * scale);
-  if (error === undefined) return mean;
+  if (half === undefined) return mean;
   const decimals = (mean.split(".")[1] ?? "").length;
-  return `${mean} ± ${(1.96 * error * scale).toFixed(decimals)}`;
+  return `${mean} ± ${(half * scale).toFixed(decimals)}`;
+}
+
+// "−10.3 ± 0.8 %": a change with its interval.
+export function changeWithInterval(change: number, half: number | undefined): string {
+  const text = signedPercent(change);
+  return half === undefined ? text : text.replace(" %", ` ± ${percent(half)}`);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/environment.h"
+#include "record/machine_facts.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
