@@ -16,7 +16,7 @@ constexpr double kLongestDark = static_cast<double>(kLongestDarkNs) * 1e-9;  // 
 
 }  // namespace
 
-JobTotals operator-(const JobTotals& to, const JobTotals& from) {
+PlayedTotals operator-(const PlayedTotals& to, const PlayedTotals& from) {
   return {to.iterations - from.iterations, to.seconds - from.seconds, to.joules - from.joules};
 }
 
@@ -73,8 +73,8 @@ std::vector<Gpu*> SimulatedTraining::cards() {
   return cards;
 }
 
-JobTotals SimulatedTraining::totals() {
-  JobTotals totals;
+PlayedTotals SimulatedTraining::totals() {
+  PlayedTotals totals;
   totals.iterations = card().iterations();
   totals.seconds = clock_.now().since_origin().value();
   for (const auto& each : cards_) totals.joules += each->true_view().totals.energy_j;

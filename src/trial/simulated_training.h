@@ -22,12 +22,12 @@
 namespace hypermile {
 
 // The simulator's truth about a job so far, all cards together.
-struct JobTotals {
+struct PlayedTotals {
   double iterations = 0;
   double seconds = 0;  // since the clock began
   double joules = 0;
 };
-JobTotals operator-(const JobTotals& to, const JobTotals& from);
+PlayedTotals operator-(const PlayedTotals& to, const PlayedTotals& from);
 
 class SimulatedTraining final : public VirtualJob, private JobObserver, private LaunchSink {
  public:
@@ -52,7 +52,7 @@ class SimulatedTraining final : public VirtualJob, private JobObserver, private 
 
   SimGpu& card(std::size_t i = 0) { return *cards_[i]; }
   bool running() { return card().running(); }
-  JobTotals totals();
+  PlayedTotals totals();
 
  private:
   SimulatedTraining(VirtualClock& clock, const SimulatedJob& job, Terms terms);
