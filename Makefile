@@ -1,13 +1,13 @@
-# The commands people type. Each installs what it misses (Debian packages), shows progress, and leaves
-# everything it makes under build/.  `make help` lists them.
+# The commands that people type. Each installs missing Debian packages, shows progress, and leaves
+# everything that it makes under build/. `make help` lists them.
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 PACKAGES := scripts/install-packages
-# A compiler cache is used where there is one; nobody is asked to have it.
+# ccache is used where it is installed; nobody needs it.
 LAUNCHER := $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-# The page is bundled by npm. One that is there is used, whoever installed it.
+# npm bundles the web page. An npm that is already installed is used, whatever its origin.
 PAGE := $(shell command -v npm >/dev/null || echo page)
 PEERS := $(if $(CI),peers)
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
@@ -45,10 +45,10 @@ lint: ## clang-format and clang-tidy
 	@$(PACKAGES) build test lint
 	@scripts/lint
 
-# What runs threads or shares memory; the rest would only repeat what asan has shown.
+# The parts with threads or shared memory; for the others, asan has already shown everything.
 THREADED := daemon execute gpu inject job lease nvmlsim serve
 
-sanitize: ## the tests, built by clang, under address and undefined; what runs threads under thread
+sanitize: ## the tests under the address and undefined sanitizers, those with threads under the thread sanitizer
 	@$(PACKAGES) build test lint
 	@echo "==> asan"
 	@$(call CONFIGURE,asan) && cmake --build --preset asan -j $(JOBS)
@@ -65,11 +65,11 @@ format: ## rewrite the sources as clang-format wants them
 	@$(PACKAGES) lint
 	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
 
-evidence: build ## remake every table of docs/evidence that needs no GPU
+evidence: build ## make every table of docs/evidence that needs no GPU
 	@cmake --build --preset release -j $(JOBS) --target evidence_programs
 	@scripts/make-evidence
 
-screenshots: ## remake the pictures of docs/images with the browser tests
+screenshots: ## make the pictures of docs/images with the browser tests
 	@$(PACKAGES) build $(PAGE) test
 	@$(call CONFIGURE,dev) && cmake --build --preset dev -j $(JOBS) --target hypermile
 	@HYPERMILE_SCREENSHOTS=$(CURDIR)/docs/images ctest --test-dir build --output-on-failure -R '^Web\.(Report|Live)$$'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What writing the event log costs: one sample appended to a file. At 50 samples a second the
-// budget of 0.1 % of one core is 20 µs of CPU time each; the counter `core_share_at_50Hz` is the
-// share used.
+// The cost of writing the event log: one sample appended to a file. At 50 samples per second, the
+// budget of 0.1 % of one core is 20 µs of CPU time per sample; the counter `core_share_at_50Hz` is
+// the share of one core in use.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -30,7 +30,7 @@ void append_to_file(benchmark::State& state) {
       break;
     }
   }
-  // The inverted rate is the CPU time of one iteration over 1/50, that is, fifty of them.
+  // The inverted rate is the CPU time of one iteration over 1/50 s: the share of a core at 50 Hz.
   state.counters["core_share_at_50Hz"] = benchmark::Counter(
       1.0 / 50, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   std::filesystem::remove(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch costs the job (the callback from CUPTI, with and without a boundary to look for), a
-// tick, and what a record costs the controller.
+// The cost of a launch for the job (CUPTI's callback, with and without a requested boundary), of a
+// tick, and of reading a record for the controller.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -14,9 +14,9 @@
 namespace hypermile {
 namespace {
 
-constexpr unsigned kKernels = 64;  // of different names, as in one iteration of a small network
+constexpr unsigned kKernels = 64;  // distinct names, as in one iteration of a small network
 
-// One folder, ring and watch for all benchmarks, as a process has them.
+// All benchmarks share one folder, ring and watch, as a process does.
 struct Bench {
   Bench() : folder(std::move(RingFolder::make().value())) {
     ::setenv(kRingDirVariable, folder.path().c_str(), 1);
@@ -28,7 +28,7 @@ struct Bench {
   RingFolder folder;
   RingWriter ring;
   RingReader* reader = nullptr;
-  Driver driver;  // of which nothing is called
+  Driver driver;  // no function of it is called
   LaunchWatch watch;
   DarkStretches dark;
 };
@@ -56,7 +56,7 @@ void launch(Bench& b, std::uintptr_t kernel, int stream) {
   b.watch.on_call(b.ring, cupti::kLaunchKernel, data);
 }
 
-// Both callbacks of a launch, the clock read included.
+// Both callbacks of a launch, including reading the clock.
 void callback_per_launch(benchmark::State& state) {
   Bench& b = bench();
   std::uintptr_t kernel = 0;
@@ -64,7 +64,7 @@ void callback_per_launch(benchmark::State& state) {
 }
 BENCHMARK(callback_per_launch)->Threads(1)->Threads(2)->UseRealTime();
 
-// The same while the controller wants events at a kernel that does not come.
+// The same while the controller requests events at a kernel that never comes.
 void callback_with_a_boundary_wanted(benchmark::State& state) {
   Bench& b = bench();
   (void)b.reader->want_events(WantedEvents{kNameCount - 2});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch costs the controller: followed in a lock (bar 25 ns), and amortised with its
-// analyses while nothing is found (bar 1 µs). On recordings where they are there, always on made-up
-// streams.
+// The cost of a launch for the controller: while a lock is followed (target 25 ns), and amortised
+// with the analyses while no pattern is found (target 1 µs). Always on generated streams, and on
+// recordings where they exist.
 #include <benchmark/benchmark.h>
 
 #include "evidence/progress/labelled_stream.h"
@@ -23,7 +23,7 @@ struct Counting final : DetectorSink {
   int breaks = 0;
 };
 
-// The stream over and over again: the whole of it is added in one iteration of the benchmark.
+// Repeats a stream; one iteration of the benchmark adds the whole stream once.
 class Endless {
  public:
   explicit Endless(LabelledStream stream) : stream_(std::move(stream)) {

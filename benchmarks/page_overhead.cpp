@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What being watched costs, in one run: an event log written at 50 Hz (a living run writes one
-// sample a second), the live page's server that follows it, a browser's questions every two seconds
-// and a scrape every five. Prints the processor time of all that as a share of one core, without
-// that of browser and Prometheus, which are another process; fails above 0.5 %.
+// The cost of being watched: an event log at 50 Hz (a real run writes one sample per second), the
+// server of the live page, a browser's requests every two seconds and a Prometheus scrape every
+// five. Prints the processor time as a share of one core, without that of browser and Prometheus,
+// which are another process. Fails above 0.5 %.
 #include <fmt/format.h>
 #include <httplib.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// The other process: as a page and as Prometheus, until it is killed.
+// The other process: acts as the page and as Prometheus until it is killed.
 [[noreturn]] void ask_forever(int port) {
   for (int second = 0;; ++second) {
     httplib::Client client("127.0.0.1", port);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch-aware planner on 1,000 steps with 110 SM and 5 memory clocks: pruning and planning.
+// The switch-aware planner on 1,000 stages with 110 SM and 5 memory clocks: pruning and planning.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -15,15 +15,15 @@
 namespace hypermile {
 namespace {
 
-// Layers as of a network on a card like an RTX 3080 Ti.
+// Layers like those of a network on an RTX 3080 Ti.
 PlanProblem large_problem(double switch_share) {
-  constexpr std::size_t kSteps = 1000, kClocks = 110;
+  constexpr std::size_t kStages = 1000, kClocks = 110;
   constexpr double kGears[] = {1, 0.97, 0.53, 0.085, 0.043};
   Random random(1);
   PlanProblem problem;
-  problem.steps = kSteps;
+  problem.stages = kStages;
   problem.choices = kClocks * std::size(kGears);
-  for (std::size_t step = 0; step < kSteps; ++step) {
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
     const double compute = std::exp(random.uniform(-3, 1)), bytes = std::exp(random.uniform(-3, 1));
     std::uint32_t gear = 0;
     for (const double memory : kGears) {
@@ -36,7 +36,7 @@ PlanProblem large_problem(double switch_share) {
                              sm * voltage * voltage * (50 + 120 * compute / sm / time) +
                              60 * bytes / time;
         problem.costs.push_back({1e-3 * time, 1e-3 * time * power});
-        if (step == 0) problem.gear.push_back(gear);
+        if (stage == 0) problem.gear.push_back(gear);
       }
       ++gear;
     }
@@ -63,8 +63,8 @@ BENCHMARK(prune_choices)->Unit(benchmark::kMillisecond);
 
 void resnet50_training(benchmark::State& state) {
   const GpuSheet sheet = *load_gpu_sheet("a4000");
-  const auto steps = make_steps(*builtin_network("resnet50", 32), {});
-  const CostTable table = make_cost_table(sheet, steps, {});
+  const auto stages = make_stages(*builtin_network("resnet50", 32), {});
+  const CostTable table = make_cost_table(sheet, stages, {});
   const PlanProblem problem = make_problem(sheet, table, 0.05, {});
   for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem));
 }

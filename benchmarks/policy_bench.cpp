@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one decision of the hypermile policy costs over 110 SM clocks at 5 memory clocks, in the
-// middle of a job, and as a multiple of one 60 x 60 Cholesky factor on the same machine.
+// The cost of one decision of the policy hypermile over 110 SM clocks and 5 memory clocks, in the
+// middle of a job; also as a multiple of one 60 × 60 Cholesky factorisation on the same machine.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -46,7 +46,7 @@ Window measure(const PolicyContext& context, const Step& step, double first, Ran
   return window;
 }
 
-// Processor time of this thread: other work on the machine does not count.
+// Processor time of this thread, so that other work on the machine does not count.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -65,7 +65,7 @@ double cholesky_seconds() {
   return (thread_seconds() - start) / kTimes;
 }
 
-// The mean over all decisions of a job, the first ones (where most particles count) included.
+// The mean over all decisions of a job, including the first, in which most particles count.
 void decision(benchmark::State& state) {
   const PolicyContext context = grid();
   double decisions = 0;

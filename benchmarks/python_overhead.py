@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What hypermile's Python package costs a training thread: a step(), and a boundary of a plan, in nanoseconds and as
-multiples of an empty Python call: the thread's own time, the best of many short rounds, so that other work on the
-machine does not count.
+"""The cost of hypermile's Python package for a training thread: a step(), and a boundary of a plan, in nanoseconds and as
+multiples of an empty Python call. Times are the thread's own processor time, the best of many short rounds, so that
+other work on the machine does not count.
 
     PYTHONPATH=build/python benchmarks/python_overhead.py [--json] [--check]
 
-step() is measured with somebody listening and without. A boundary is measured as a bare call, and as the time that a
-module's forward (and backward) takes longer with the hook; that needs PyTorch, and the NVML stand-in where there is no
-GPU. --check fails where a bar is missed: step() below 1 µs, a boundary below 20 µs."""
+step() is measured with and without a listener. A boundary is measured as a bare call, and as the additional time of a
+module's forward (and backward) pass with the hook; that needs PyTorch, and the NVML stand-in where there is no GPU.
+--check fails where a target is missed: step() below 1 µs, a boundary below 20 µs."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ ROUNDS = 12
 
 
 def best_ns(call, count):
-    """Of one call, the loop itself taken off."""
+    """Nanoseconds of one call, without the loop around it."""
 
     def run(body):
         begin = time.thread_time_ns()
@@ -83,10 +83,10 @@ def measure_boundary(figures):
                 figures["boundary, bare call"] = best_ns(executor._execution.boundary(0), 20_000)
             work = {"forward": lambda model: model(data), "backward": lambda model: model(data).sum().backward()}[phase]
             times = {plain: [], hooked: []}
-            for _ in range(8):  # in turn, for the machine drifts
+            for _ in range(8):  # alternating, because the machine drifts
                 for model, seen in times.items():
                     seen.append(best_ns(lambda: work(model), 100))
-        figures[f"boundary, {phase} of a module"] = (min(times[hooked]) - min(times[plain])) / 2  # it has two
+        figures[f"boundary, {phase} of a module"] = (min(times[hooked]) - min(times[plain])) / 2  # the network has two modules
 
 
 def main():

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much faster than real time the simulator runs on one core: a card under a job, read 50 times
-// a simulated second as a controller would (power, energy, clocks, reasons), with and without the
-// stream of kernel launches. `x_real_time` is simulated seconds per second.
+// per simulated second as a controller reads it (power, energy, clocks, event reasons), with and
+// without kernel launches. `x_real_time` is simulated seconds per second.
 #include <benchmark/benchmark.h>
 
 #include "sim/launches.h"

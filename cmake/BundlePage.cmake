@@ -1,5 +1,5 @@
-# Run by WebPage.cmake: installs the page's packages by npm where they are not those of the lock file,
-# bundles, and writes the C++ source. Never fails: without npm the source holds an empty page.
+# Called by WebPage.cmake: installs the page's npm packages where they differ from the lock file, bundles the page, and
+# writes the C++ source. Never fails: without npm, the source holds an empty page.
 
 set(without_page
   "// SPDX-License-Identifier: Apache-2.0\n#include \"record/page_asset.h\"\n\nconst std::string_view hypermile::kPageAsset = \"\";\n")

@@ -1,12 +1,13 @@
-# How every target of the project is made: one language level, one set of warnings, one naming scheme.
+# Functions that define every target of the project, with one language level, one set of warnings
+# and one naming scheme.
 #
 #   hypermile_library(base SOURCES a.cpp b.cpp DEPS fmt::fmt)      -> target hypermile_base
 #   hypermile_test(base SOURCES a_test.cpp DEPS hypermile_base)    -> program base_test, registered with ctest
 #
-# Sources are listed, never globbed: a file that is not built is a mistake that must show.
+# Sources are listed and never globbed, so that a file which is not built is noticed.
 
 set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
-if(NOT HYPERMILE_PYTHON_ONLY)  # `pip install` must not fail over what a compiler of tomorrow warns of
+if(NOT HYPERMILE_PYTHON_ONLY)  # `pip install` must not fail because of the warnings of future compilers
   list(APPEND HYPERMILE_WARNINGS -Werror)
 endif()
 
@@ -19,15 +20,14 @@ function(hypermile_options target)
                            -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${HYPERMILE_SANITIZE})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-      # NVML's functions are found at run time and called through our own declarations of its types.
+      # NVML's functions are found at run time and called through our own declarations, which this check rejects.
       target_compile_options(${target} PUBLIC -fno-sanitize=function)
     endif()
   endif()
 endfunction()
 
-# Under clang's sanitizers the headers that most files include are parsed once for all of them, which saves a quarter of the
-# compiling. The plain build does without, so that it shows what a file forgot to include; gcc forgets which headers are the
-# system's, and warns of them.
+# Under clang's sanitizers, common headers are precompiled, which saves a quarter of the compile time. The plain build does not
+# do so, because it must show missing includes; and gcc loses track of which precompiled headers are system headers, and warns.
 if(HYPERMILE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(HYPERMILE_PRECOMPILED ON)
 endif()
@@ -83,7 +83,7 @@ function(hypermile_test name)
   add_executable(${name}_test ${arg_SOURCES})
   hypermile_options(${name}_test)
   if(HYPERMILE_SANITIZE)
-    # What is tested is optimised; the tests themselves need only be compiled quickly.
+    # Only the code under test is optimised; the tests themselves shall compile quickly.
     target_compile_options(${name}_test PRIVATE -O0)
   endif()
   if(HYPERMILE_PRECOMPILED)
@@ -94,7 +94,7 @@ function(hypermile_test name)
     ENVIRONMENT "HYPERMILE_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# A library of ours in a vendor's place, for tests: lib/FOLDER/libNAME.so.VERSION.
+# A fake of a vendor's library for tests: lib/FOLDER/libNAME.so.VERSION.
 function(hypermile_fake_library target folder name version)
   add_library(${target} SHARED ${ARGN})
   hypermile_options(${target})

@@ -10,7 +10,7 @@
 
 namespace hypermile {
 
-// Ends the child with what `body` returns. No destructor and no exit handler of the test runs.
+// The child exits with what `body` returns. No destructor or exit handler of the test runs in it.
 template <class Body>
 pid_t start_child(Body body) {
   const pid_t pid = ::fork();

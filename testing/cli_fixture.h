@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the program called as its user would, in virtual time, without the settings of the
-// machine's owner.
+// For tests of the command line: calls the program as a user would, in virtual time and without the
+// configuration of this machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class CliTest : public ::testing::Test {
  protected:
   CliTest() { ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1); }
 
-  // Its exit code; out() and err() are then what it wrote.
+  // Returns the exit code; out() and err() then hold what was written.
   int run(const std::vector<std::string>& arguments) {
     out_.str("");
     err_.str("");
@@ -35,7 +35,7 @@ class CliTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
-// On a machine without a driver or a daemon, with the data of the source folder.
+// A machine without a driver or a daemon, with the data files of the source tree.
 class BareMachineTest : public CliTest {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class BareMachineTest : public CliTest {
     sweep_ = std::string(source) + "/workloads/demo_sweep.csv";
   }
 
-  std::string sweep_;  // a measured one, small
+  std::string sweep_;  // a small measured sweep
 };
 
 }  // namespace hypermile

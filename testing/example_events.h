@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: one event of every type with every member filled, and the same with as little as
-// allowed.
+// For tests: one event of every type with every member filled, and one with as few as allowed.
 #pragma once
 
 #include <vector>
@@ -54,6 +53,7 @@ inline std::vector<Event> example_events() {
   observed.energy_error = 0.005;
   observed.energy_disagreement = -0.01;
   observed.gpu_timed = true;
+  observed.refusal = Refusal::kHeldBack;
   const std::vector<EventBody> bodies = {
       start,
       RunStart{},
@@ -63,7 +63,7 @@ inline std::vector<Event> example_events() {
       SampleEvent{gpu, {}},
       WindowEvent{gpu, window},
       WindowEvent{gpu, {}},
-      WindowEvent{gpu, observed, 4242},
+      WindowEvent{gpu, observed, 4242, 1300},
       ProcessEvent{4242, "python", "no_cupti", "no libcupti.so was found", {0, 1}},
       ProcessEvent{4242, "", "watching", "", {}},
       ProgressEvent{4242, "locked", "launches", 3, true, 1229.5, 0.97, {8}, 8},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the fake CUPTI and driver (fake/fake_counters.cpp) in this process, with faults that
-// last as long as one says.
+// For tests: loads the fake CUPTI and driver (testing/counters) into this process. Faults last as
+// long as their TestVariable lives.
 #pragma once
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 namespace hypermile {
 
-// Sets a variable of this process while it lives.
+// Sets an environment variable for as long as it lives.
 class TestVariable {
  public:
   TestVariable(const char* name, const std::string& value) : name_(name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plainest Gpu there is, for tests of what wraps or drives one: it holds what it is told, draws
+// The simplest Gpu, for tests of classes that wrap or drive one: it keeps its last Setting, draws
 // 300 W, and counts energy by its clock.
 #pragma once
 
@@ -70,7 +70,7 @@ class FakeGpu : public Gpu {
     return {};
   }
 
-  Setting held;  // what it was last told
+  Setting held;  // the last Setting it was given
 
  private:
   const Clock& clock_;

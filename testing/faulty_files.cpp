@@ -20,7 +20,7 @@ class MemoryLock final : public FileLock {
 
 using Names = std::map<std::string, std::shared_ptr<FaultyFiles::Inode>>;
 
-// Files of their own, so that what the dead process still does is not seen.
+// Copies the files, so that later writes of the dead process are not seen.
 Names copy(const Names& names, const std::function<std::size_t(const FaultyFiles::Inode&)>& size) {
   std::map<FaultyFiles::Inode*, std::shared_ptr<FaultyFiles::Inode>> copies;
   Names result;
@@ -72,7 +72,7 @@ class FaultyAppendFile final : public AppendFile {
 };
 
 Result<void> FaultyFiles::begin() {
-  if (fate_.step()) return io("this process is dead");
+  if (fate_.operation_fails()) return io("this process is dead");
   const int call = calls_++;
   if (failure_ && call >= failure_->first && call - failure_->first < failure_->times) {
     return io(failure_->why);
@@ -114,7 +114,7 @@ Result<void> FaultyFiles::link(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(begin());
   const auto file = disk_.names.find(from);
   if (file == disk_.names.end()) return Error{ErrorCode::kNotFound, from + " is not there"};
-  if (disk_.names.count(to) != 0) return Error{ErrorCode::kBusy, to + " is there already"};
+  if (disk_.names.count(to) != 0) return Error{ErrorCode::kBusy, to + " already exists"};
   disk_.names[to] = file->second;
   return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file system in memory that fails, tears and forgets on purpose, for tests of the journal. It
-// knows what has been synced, so that a test can pull the plug between any two operations.
+// A file system in memory that fails, writes only parts, and loses data on purpose, for tests of
+// the journal. It knows what was synced, so a test can cut the power between any two operations.
 #pragma once
 
 #include <map>
@@ -14,23 +14,23 @@
 
 namespace hypermile {
 
-// Counts what a process does, and ends it at a chosen step: from there on nothing it does has an
-// effect. Shared by the files and the GPU of one process.
+// Counts what a process does and ends the process at a chosen operation; nothing it does afterwards
+// has an effect. The files and the GPU of one process share a Fate.
 struct Fate {
-  int steps = 0;
+  int operations = 0;
   std::optional<int> dies_at = {};
-  // How many bytes of an append at that step still reach the file.
+  // How many bytes of an append at that operation still reach the file.
   std::size_t torn_after = 0;
-  std::size_t last_append = 0;  // the length of the append that it died in
+  std::size_t last_append = 0;  // length of the append in which the process died
 
-  // True when the process is (now) dead: the step has no effect.
-  bool step() { return dead() || steps++ == dies_at; }
-  bool dead() const { return dies_at && steps > *dies_at; }
+  // True if the process is dead, from this operation on: the operation has no effect.
+  bool operation_fails() { return dead() || operations++ == dies_at; }
+  bool dead() const { return dies_at && operations > *dies_at; }
 };
 
 class FaultyFiles final : public Files {
  public:
-  // What is on the disk; a copy of it is what the next process finds.
+  // The content of the disk. The next process gets a copy.
   struct Inode {
     std::string data;
     std::size_t synced = 0;
@@ -39,7 +39,7 @@ class FaultyFiles final : public Files {
     std::map<std::string, std::shared_ptr<Inode>> names;
     std::map<std::string, std::shared_ptr<Inode>> synced_names;
   };
-  // A call that fails without ending the process: number `first` and the `times` - 1 after it.
+  // Calls that fail without ending the process: call number `first` and the next `times` - 1.
   struct Failure {
     int first = 0;
     int times = 1;
@@ -62,8 +62,8 @@ class FaultyFiles final : public Files {
 
   // What another process finds after this one was killed.
   Disk after_kill() const;
-  // What is found after the power failed: `kept` bytes of what was not synced survive in each file.
-  // Names survive from the last sync of the folder, or, with `names_kept`, all of them.
+  // What is found after a power failure. `kept` unsynced bytes survive in each file. Names survive
+  // as of the folder's last sync or, with `names_kept`, all of them.
   Disk after_power_loss(std::size_t kept, bool names_kept) const;
 
  private:

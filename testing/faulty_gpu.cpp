@@ -47,7 +47,7 @@ FaultyGpu::Faults FaultyGpu::next(GpuCall call) {
   return faults;
 }
 
-// What happens before the wrapped GPU is reached.
+// Faults that act before the wrapped GPU is called.
 Result<void> FaultyGpu::strike(const Faults& faults) {
   for (const Fault* fault : faults) {
     if (const auto* delays = std::get_if<fault::Delays>(fault)) clock_.sleep_for(delays->by);
@@ -59,7 +59,7 @@ Result<void> FaultyGpu::strike(const Faults& faults) {
   return {};
 }
 
-void FaultyGpu::stick(const fault::SticksCounters& stuck, Sample& sample) {
+void FaultyGpu::stick(const fault::SticksReadings& stuck, Sample& sample) {
   if (!stuck_at_) stuck_at_ = sample;
   if (stuck.energy && sample.energy) sample.energy = stuck_at_->energy;
   if (stuck.power && sample.power_instant) sample.power_instant = stuck_at_->power_instant;
@@ -73,7 +73,7 @@ void FaultyGpu::distort(const Faults& faults, Sample& sample) {
     } else if (const auto* throttles = std::get_if<fault::Throttles>(fault)) {
       if (sample.sm_clock) sample.sm_clock = std::min(*sample.sm_clock, throttles->at_most);
       if (sample.reasons) sample.reasons->bits |= throttles->reasons.bits;
-    } else if (const auto* stuck = std::get_if<fault::SticksCounters>(fault)) {
+    } else if (const auto* stuck = std::get_if<fault::SticksReadings>(fault)) {
       stick(*stuck, sample);
     }
   }

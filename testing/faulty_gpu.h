@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Gpu that goes wrong on purpose: wraps any other one and makes chosen calls fail, stall, hang or
-// lie as real cards do. For tests and for rehearsing a run (simulate) under faults.
+// A Gpu that fails on purpose: it wraps another Gpu and makes chosen calls fail, stall, hang or lie
+// as real cards do. For tests, and to rehearse a run under faults (simulate).
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@
 
 namespace hypermile {
 
-// Where a hanging call waits until somebody opens it. For use by several threads.
+// A hanging call waits here until the gate is opened. Several threads may use it.
 class Gate {
  public:
   void open();
   void pass();                     // blocks until open
-  void await_visitors(int count);  // blocks until so many have come to pass()
+  void await_visitors(int count);  // blocks until `count` threads have come to pass()
 
  private:
   std::mutex mutex_;
@@ -36,7 +36,7 @@ namespace fault {
 struct Fails {
   Error error;
 };
-struct Delays {  // on the clock
+struct Delays {  // time passes on the clock
   Seconds by;
 };
 struct Hangs {
@@ -44,14 +44,14 @@ struct Hangs {
 };
 struct LosesDevice {};     // this call and all later ones fail with kGpuLost
 struct IgnoresRequest {};  // apply and reset report success and do nothing
-struct ShowsSmClock {      // read shows this clock, whatever was asked for
+struct ShowsSmClock {      // read shows this clock, whatever was requested
   Mhz clock;
 };
-struct Throttles {  // read shows the reasons and a clock that is at most this
+struct Throttles {  // read shows these reasons and at most this clock
   EventReasons reasons;
   Mhz at_most;
 };
-struct SticksCounters {  // read repeats what it showed first
+struct SticksReadings {  // read repeats its first values
   bool energy = true;
   bool power = true;
 };
@@ -59,9 +59,9 @@ struct SticksCounters {  // read repeats what it showed first
 
 using Fault = std::variant<fault::Fails, fault::Delays, fault::Hangs, fault::LosesDevice,
                            fault::IgnoresRequest, fault::ShowsSmClock, fault::Throttles,
-                           fault::SticksCounters>;
+                           fault::SticksReadings>;
 
-// `fault` strikes the calls number `first` (from 0) to `first + times - 1` of this kind.
+// `fault` affects calls number `first` (from 0) to `first + times - 1` of this kind.
 struct ScriptedFault {
   GpuCall call = GpuCall::kRead;
   Fault fault;
@@ -71,7 +71,7 @@ struct ScriptedFault {
 
 class FaultyGpu final : public Gpu {
  public:
-  // `clock` must outlive this. Faults that strike one call act in the order of the script.
+  // `clock` must outlive this. Faults that affect the same call apply in the order of the script.
   FaultyGpu(std::unique_ptr<Gpu> inner, Clock& clock, std::vector<ScriptedFault> script);
 
   const GpuIdentity& identity() const override { return inner_->identity(); }
@@ -88,7 +88,7 @@ class FaultyGpu final : public Gpu {
   Faults next(GpuCall call);
   Result<void> strike(const Faults& faults);
   void distort(const Faults& faults, Sample& sample);
-  void stick(const fault::SticksCounters& stuck, Sample& sample);
+  void stick(const fault::SticksReadings& stuck, Sample& sample);
 
   std::unique_ptr<Gpu> inner_;
   Clock& clock_;

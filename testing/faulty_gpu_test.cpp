@@ -97,7 +97,7 @@ TEST_F(FaultyGpuTest, ThrottlesWithReasonAndLowerClock) {
 }
 
 TEST_F(FaultyGpuTest, AStuckCounterStopsWhileTimeGoesOn) {
-  FaultyGpu gpu = make({{GpuCall::kRead, fault::SticksCounters{.energy = true, .power = false}}});
+  FaultyGpu gpu = make({{GpuCall::kRead, fault::SticksReadings{.energy = true, .power = false}}});
   clock_.advance(Seconds(1));
   const Sample first = gpu.read(SensorSet::all()).value();
   clock_.advance(Seconds(1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes become launches that no honest process would write: repeated stretches, huge and zero ids,
-// times that jump. For the fuzz target and the property test.
+// Turns bytes into launches that no honest process would write: repeated stretches, huge and zero
+// ids, times that jump. For the fuzz target and the property test.
 #pragma once
 
 #include <cstdint>

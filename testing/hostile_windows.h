@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worlds in which no policy may crash, hang or leave its list: contexts and windows made from
-// arbitrary numbers. Shared by the property test and the fuzz target.
+// Contexts and windows made from arbitrary numbers, with which no policy may crash, hang, or choose
+// a Setting outside its list. Used by the property test and the fuzz target.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace hypermile {
 
-// Gives the next number in [0, 256).
+// Returns the next number in [0, 256).
 using ByteSource = std::function<unsigned()>;
 
 inline double hostile_number(const ByteSource& byte) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the table of leases: a GpuPort that works at once and on the caller's thread. A
-// restore that is not complete waits for try_again(), and with `hold` every order does.
+// For tests of the lease table: a GpuPort that works at once, on the caller's thread. An incomplete
+// restore waits for try_again(); with `hold`, every order waits for carry_out().
 #pragma once
 
 #include <deque>
@@ -47,7 +47,7 @@ class InlinePort final : public GpuPort {
     return status;
   }
 
-  // What waits, in order.
+  // Carries out the waiting orders, in order.
   void carry_out(int most = std::numeric_limits<int>::max()) {
     while (!orders_.empty() && most-- > 0) {
       const auto order = std::move(orders_.front());
@@ -60,7 +60,7 @@ class InlinePort final : public GpuPort {
     if (!waiting_.empty()) try_restore(RestoreScope::kChanged);
   }
 
-  bool hold = false;  // like a GPU whose call hangs
+  bool hold = false;  // acts like a GPU whose call hangs
 
  private:
   void try_restore(RestoreScope scope) {

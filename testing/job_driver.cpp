@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: `job_driver CMD…` runs a command through src/job and ends as it ended, with nothing
-// else of hypermile around it.
+// For tests: `job_driver CMD…` runs a command through the launcher's job code and ends as the
+// command ended, without the rest of hypermile.
 #include <unistd.h>
 
 #include <cstdio>

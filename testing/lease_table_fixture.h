@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the table of leases: a machine with some fake GPUs in virtual time. The cards and
-// the disk outlive the process; start() begins a new one, as after a crash.
+// For tests of the lease table: a machine with fake GPUs in virtual time. Cards and disk outlive
+// the process; start() begins a new process, as after a crash.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class TableMachine {
     start();
   }
 
-  // A new process; what the one before had in memory is gone.
+  // Begins a new process; the memory of the previous one is gone.
   void start() {
     if (files) disk = files->after_kill();
     table.reset();
@@ -65,7 +65,7 @@ class TableMachine {
     return request;
   }
 
-  // The answer, or kNotReady when there is none yet.
+  // The reply, or kNotReady if there is none yet.
   Result<SetReply> set(ConnectionId connection, LeaseId lease, int gpu, const char* setting) {
     Result<SetReply> answer = Error{ErrorCode::kNotReady, "no answer yet"};
     table->set(connection, lease, GpuUuid("GPU-" + std::to_string(gpu)),
@@ -76,7 +76,7 @@ class TableMachine {
 
   VirtualClock clock;
   std::vector<std::unique_ptr<FakeGpu>> cards;
-  std::vector<std::vector<ScriptedFault>> scripts;  // in force from the next start
+  std::vector<std::vector<ScriptedFault>> scripts;  // used from the next start() on
   FaultyFiles::Disk disk;
   std::unique_ptr<Fate> fate;
   std::unique_ptr<FaultyFiles> files;

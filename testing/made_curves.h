@@ -9,7 +9,7 @@
 
 namespace hypermile {
 
-// SM clocks every `step` MHz from `top` (the default's) down to 0.4 of it.
+// SM clocks every `step` MHz from `top` (the default) down to 0.4 of it.
 inline Curve clock_curve(const std::function<double(double)>& time,
                          const std::function<double(double)>& power, double top = 1400,
                          double step = 20) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: what a log tells of a GPU that is measured while a policy searches.
+// For tests: events of a GPU that is measured while a policy searches.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline Event event_at(double seconds, EventBody body) {
 struct MeasuredGpu {
   GpuUuid gpu;
 
-  // Ten iterations.
+  // A window of ten iterations.
   WindowEvent window(const Setting& setting, double time_s, double power_w,
                      std::uint32_t phase = 0) const {
     Window window;

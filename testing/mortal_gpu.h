@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the card outlives the process that changes it. A Gpu through which a process with a
-// Fate reaches a FakeGpu; what it does after its death does not arrive.
+// For tests: the Gpu through which a process with a Fate reaches a FakeGpu. The card outlives the
+// process, and calls after the process's death do not reach the card.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace hypermile {
 
 class MortalGpu final : public Gpu {
  public:
-  // Both must outlive this. `before` is called before a setter that arrives.
+  // Both references must outlive this. `before` is called before each setter that reaches the card.
   MortalGpu(FakeGpu& card, Fate& fate, std::function<void(const Setting&)> before = {})
       : card_(card), fate_(fate), before_(std::move(before)) {}
 
   const GpuIdentity& identity() const override { return card_.identity(); }
   const Capabilities& capabilities() const override { return card_.capabilities(); }
   Result<Sample> read(SensorSet wanted) override {
-    if (fate_.step()) return dead();
+    if (fate_.operation_fails()) return dead();
     return card_.read(wanted);
   }
   Result<std::vector<TimedPower>> power_history(Instant after) override {
@@ -31,12 +31,12 @@ class MortalGpu final : public Gpu {
 
   ApplyOutcome apply(const Setting& setting) override {
     ApplyOutcome outcome;
-    // Each knob is a step of its own: the process may die between two.
+    // Each knob is an operation of its own, so the process may die between two knobs.
     for (const Knob knob : kAllKnobs) {
       if (!setting.has(knob)) continue;
       Setting one;
       one.set(knob, *setting.value(knob));
-      if (fate_.step()) {
+      if (fate_.operation_fails()) {
         outcome.push_back({knob, dead()});
         continue;
       }
@@ -46,7 +46,7 @@ class MortalGpu final : public Gpu {
     return outcome;
   }
   Result<void> reset(Knob knob) override {
-    if (fate_.step()) return dead();
+    if (fate_.operation_fails()) return dead();
     return card_.reset(knob);
   }
 

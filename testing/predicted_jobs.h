@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Made-up jobs whose curves follow from their features by a rule that predictors have to find: a
-// job is bound by its core as much as its pipes are busier than its memory.
+// Made-up jobs whose curves follow from their features by a rule that predictors must find: the
+// busier a job's pipes are compared with its memory, the more it depends on the core clock.
 #pragma once
 
 #include <string>

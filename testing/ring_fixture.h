@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a ring written in this process and read back through a folder of its own, and the
-// means to damage its file.
+// For tests: a ring that is written in this process and read back through a folder of its own, with
+// ways to damage its file.
 #pragma once
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a training process in virtual time. It writes the ring that a real one would: launches
-// as a host makes them that runs ahead of its GPU and waits for it now and then, GPU times where
-// the controller asks for events, steps and ticks where it is told to.
+// For tests: a training process in virtual time that writes the same ring as a real one. Its host
+// runs ahead of the GPU and waits for it now and then. It writes GPU times where the controller
+// asks for events, and steps and ticks on request.
 #pragma once
 
 #include <bit>
@@ -18,13 +18,13 @@
 
 namespace hypermile {
 
-// One iteration: the kernels it launches, in order, and how long the GPU takes for all of them.
+// One iteration: its kernels in order, and how long the GPU takes for all of them.
 struct Iteration {
   std::vector<std::string> kernels;
   Seconds length;
 };
 
-// `count` kernels that no other prefix shares.
+// `count` kernels whose names begin with `prefix`.
 inline Iteration iteration_of(const std::string& prefix, int count, Seconds length) {
   Iteration iteration{{}, length};
   for (int i = 0; i < count; ++i) iteration.kernels.push_back(prefix + std::to_string(i));
@@ -33,18 +33,19 @@ inline Iteration iteration_of(const std::string& prefix, int count, Seconds leng
 
 class RingJob {
  public:
-  // Where HYPERMILE_RING_DIR says. `begin`: when the GPU starts on the first iteration.
+  // Writes to the folder in HYPERMILE_RING_DIR. The GPU starts the first iteration at `begin`.
   explicit RingJob(Instant begin) : gpu_free_(begin) {
     opened_ = writer_->open(RingSource::kLaunches);
     if (opened_) writer_->header().status = static_cast<std::uint32_t>(RingStatus::kWatching);
     if (opened_) writer_->put(ns(begin), pack_b(RecordKind::kContext, 0, 0), 0);
   }
 
-  // Iterations whose launches all lie before `until`, the host up to `kAhead` iterations ahead.
+  // Runs iterations whose launches all lie before `until`; the host is up to `kAhead` iterations
+  // ahead.
   void train_until(Instant until, const std::vector<Iteration>& cycle) {
     while (true) {
       const Iteration& next = cycle[done_ % cycle.size()];
-      // The host waited for the GPU before the first of every kAhead, and is fast in between.
+      // Before every kAhead-th iteration the host waits for the GPU; in between it is fast.
       const std::uint64_t place = done_ % kAhead;
       if (place == 0) block_ = gpu_free_;
       const Instant host = block_ + next.length * (0.1 * static_cast<double>(place));
@@ -54,9 +55,9 @@ class RingJob {
       deliver_gpu_times(until);
     }
   }
-  // The host does nothing.
+  // The host does nothing until then.
   void pause_until(Instant until) { gpu_free_ = std::max(gpu_free_, until); }
-  // From now on it tells where each iteration begins: with ticks, or with an NVTX range.
+  // From now on the job reports each iteration, with ticks or with an NVTX range.
   void tell_steps(RecordKind how, const char* name) {
     steps_ = how;
     if (how == RecordKind::kTick && !ticks_) {
@@ -124,7 +125,7 @@ class RingJob {
     ++done_;
   }
 
-  // As the injected library does when the controller can do without launches for a while.
+  // Acts like the injected library when the controller does not need launches for a while.
   bool watched(Instant at) {
     const std::uint64_t wish = writer_->control().dark_until_ns;
     const bool over = dark_until_ != 0 && (ns(at) >= dark_until_ || wish != dark_until_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: runs job_driver as a program of its own and sees of it what a shell would see.
+// For tests: runs job_driver as a separate program and observes it as a shell would.
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 namespace hypermile {
 
 struct DriverResult {
-  int status = 0;  // of waitpid
+  int status = 0;  // as waitpid reports it
   std::string out;
   std::string err;
 
@@ -23,11 +23,11 @@ struct DriverResult {
   int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
 };
 
-// A running driver; its stdin is a pipe, its output is collected at the end.
-class Driver {
+// A running driver. Its stdin is a pipe; its output is collected at the end.
+class RunningDriver {
  public:
   // `prepare` runs in the new process before the driver is started.
-  explicit Driver(std::vector<std::string> command, std::function<void()> prepare = {}) {
+  explicit RunningDriver(std::vector<std::string> command, std::function<void()> prepare = {}) {
     int in[2], out[2], err[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
       return;
@@ -53,9 +53,9 @@ class Driver {
     out_ = out[0];
     err_ = err[0];
   }
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
-  ~Driver() {
+  RunningDriver(const RunningDriver&) = delete;
+  RunningDriver& operator=(const RunningDriver&) = delete;
+  ~RunningDriver() {
     if (!waited_) finish();
   }
 
@@ -63,7 +63,7 @@ class Driver {
   void type(const std::string& text) const {
     [[maybe_unused]] const ssize_t n = ::write(in_, text.data(), text.size());
   }
-  // The next line of stdout: how a job says that it is ready.
+  // The next line of stdout, with which a job says that it is ready.
   std::string line() const {
     std::string text;
     for (char c = 0; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;
@@ -98,7 +98,7 @@ class Driver {
 
 inline DriverResult run_driver(std::vector<std::string> command, const std::string& input = "",
                                std::function<void()> prepare = {}) {
-  Driver driver(std::move(command), std::move(prepare));
+  RunningDriver driver(std::move(command), std::move(prepare));
   driver.type(input);
   return driver.finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the simulator's tests share: sheets and loads that are known to be there, and a card that
-// behaves the same every time because nothing about it is drawn.
+// Shared by the simulator's tests: GPU sheets and workloads that must exist, and a card that
+// behaves the same every time because nothing about it is random.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,11 +24,11 @@ inline Workload workload_of(const char* key) {
   return workload ? *std::move(workload) : Workload();
 }
 
-// All effects that no model contains are off.
+// Turns off all effects that the models do not contain.
 inline constexpr Effects kNoEffects = {0, 0, 0, 0};
 
-// No card differs from its sheet, and sensors are right.
-inline GpuPhysics typical(GpuPhysics gpu) {
+// A card that matches its sheet, with exact sensors.
+inline GpuConstants typical(GpuConstants gpu) {
   gpu.spread = CardSpread();
   gpu.sensors.gain_deviation = 0;
   gpu.sensors.offset_deviation = Watts(0);
@@ -37,7 +37,6 @@ inline GpuPhysics typical(GpuPhysics gpu) {
   return gpu;
 }
 
-// One phase with one part.
 inline Load simple_load(double fp32_flops, double bytes, Seconds host = Seconds(0)) {
   Load load;
   load.phase_count = 1;
@@ -49,8 +48,8 @@ inline Load simple_load(double fp32_flops, double bytes, Seconds host = Seconds(
   return load;
 }
 
-// A job from its start, brought to `until` in one step.
-inline SimGpuState run_job(const GpuPhysics& gpu, const Load& load, double until,
+// Runs a job from its start to `until` in one step.
+inline SimGpuState run_job(const GpuConstants& gpu, const Load& load, double until,
                            const Effects& effects = kNoEffects, std::uint64_t seed = 1) {
   SimGpuState state = make_sim_gpu(gpu, seed, effects);
   start_job(state, gpu, load);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine of its own for each test of the NVML stand-in, driven through hypermile's NvmlGpu like
-// any card. The tests run in real time because other processes take part; what takes long on a card
-// is hurried by the stand-in's speed.
+// Gives each test of the NVML stand-in its own machine, used through NvmlGpu like any card. The
+// tests run in real time because other processes take part; the stand-in's speed shortens what
+// takes long on a card.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ class StandInTest : public ::testing::Test {
     std::string name =
         (std::filesystem::temp_directory_path() / "hypermile-stand-in-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
-    // Other users' processes take part too.
+    // Processes of other users take part too.
     std::filesystem::permissions(folder_, std::filesystem::perms::all);
     state_ = (folder_ / "state").string();
     ::setenv("HYPERMILE_SIM_STATE", state_.c_str(), 1);
     ::setenv("HYPERMILE_SIM_GPUS", "rtx3080ti,h200", 1);
     ::setenv("HYPERMILE_SIM_SPEED", "20", 1);
     ::unsetenv("HYPERMILE_SIM_FAULTS");
-    // A simulated card may always be set; a real one is never opened here.
+    // A simulated card may always be set; these tests never open a real one.
     ::unsetenv("HYPERMILE_READ_ONLY");
   }
   ~StandInTest() override { std::filesystem::remove_all(folder_); }
@@ -55,7 +55,7 @@ class StandInTest : public ::testing::Test {
     return Machine::open(machine_options_from_environment().value()).value();
   }
 
-  // Reads until `done` or for ten simulated seconds.
+  // Reads until `done` returns true, for at most ten simulated seconds.
   template <class Done>
   Sample read_until(Gpu& gpu, Done done) {
     Sample sample;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A made-up job for the tests of policies: a list of Settings with known time and power, and a loop
-// that runs a policy on it. Not part of any program.
+// A made-up job for tests of policies: a list of Settings with known time and power, and a loop
+// that runs a policy on it.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct SyntheticJob {
   }
   double energy(std::size_t i) const { return time[i] * power[i]; }
   double slowdown(std::size_t i) const { return time[i] - 1; }
-  // Least energy within the bound.
+  // The Setting with the least energy within the bound.
   std::size_t best(double bound) const {
     std::size_t best = 0;
     for (std::size_t i = 1; i < time.size(); ++i) {
@@ -44,8 +44,9 @@ struct SyntheticJob {
   }
 };
 
-// Time and power at a share `y` of the default's clock: `bound` of the time goes as 1/f, power as a
-// floor of 40 % and the cube of the clock. The energy minimum lies well below the default.
+// Time and power at a share `y` of the default clock: the share `compute_bound` of the time scales
+// with 1/y, and power has a constant part of 40 % and a part that scales with the cube of the
+// clock. The least energy lies well below the default.
 inline double time_at(double y, double compute_bound) {
   return 1 - compute_bound + compute_bound / y;
 }
@@ -64,7 +65,7 @@ inline SyntheticJob clock_job(double compute_bound) {
   return job;
 }
 
-// Limits every 25 W from 250 down to 100; the default draws its 250 W.
+// Limits every 25 W from 250 down to 100; the default draws 250 W.
 inline SyntheticJob limit_job() {
   SyntheticJob job;
   job.context.default_values.power_limit = Watts(250);
@@ -76,7 +77,7 @@ inline SyntheticJob limit_job() {
   return job;
 }
 
-// Five SM clocks at each of three memory clocks; the lower memory clocks cost 2 % and 60 % of time
+// Five SM clocks at each of three memory clocks; the lower memory clocks add 2 % and 60 % of time
 // and save 60 W and 90 W.
 inline SyntheticJob memory_job(double compute_bound) {
   SyntheticJob job;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: runs fake_training with the injected library, as the launcher would, and reads what
-// its processes left in their rings.
+// For tests: runs fake_training with the injected library, as the launcher would, and reads the
+// rings of its processes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,13 +18,11 @@
 
 namespace hypermile {
 
-// A ring and everything in it.
 struct ReadRing {
   RingReader* reader = nullptr;
   RingInfo info;
   RingBatch batch;
 
-  // Names of the kernels launched, in order.
   std::vector<std::string> kernels() const {
     std::vector<std::string> names;
     for (const NumberedLaunch& each : batch.launches)
@@ -59,13 +57,13 @@ class TrainingTest : public ::testing::Test {
     environment_[variable] = value;
   }
 
-  // Runs to its end; what it printed is in output_.
+  // Runs to the end; output_ then holds what was printed.
   void train(const std::string& words) {
     start(words);
     finish();
   }
 
-  // Starts it; "await" among the words stops it until go_on().
+  // Starts the program; the word "await" stops it until go_on().
   void start(const std::string& words) {
     std::string command = before_ + " ";
     for (const auto& [variable, value] : environment_) command += variable + "='" + value + "' ";
@@ -84,7 +82,7 @@ class TrainingTest : public ::testing::Test {
     output_ = all.str();
   }
 
-  // Every ring, oldest first.
+  // All rings, oldest first.
   std::vector<ReadRing> rings() {
     folder_->discover();
     std::vector<ReadRing> all;
@@ -106,8 +104,8 @@ class TrainingTest : public ::testing::Test {
     EXPECT_EQ(all.size(), 1U);
     return all.empty() ? ReadRing{} : std::move(all.front());
   }
-  // Until the first process has made its ring and more than `launches` launches. A ring of ticks
-  // may come before it.
+  // Waits until the first process has made its ring and more than `launches` launches. A ring of
+  // ticks may appear before it.
   ReadRing wait_for_launches(std::size_t launches) {
     ReadRing all;
     while (!all.reader) {
@@ -118,7 +116,7 @@ class TrainingTest : public ::testing::Test {
       EXPECT_TRUE(all.reader->drain(now(), all.batch).ok());
     return all;
   }
-  // The first that was found; null where there is none yet.
+  // The first ring of this kind, or null if there is none yet.
   RingReader* ring_of(RingSource source) const {
     for (const auto& ring : folder_->rings()) {
       const auto info = ring->info();
@@ -131,7 +129,7 @@ class TrainingTest : public ::testing::Test {
 
   std::unique_ptr<RingFolder> folder_;
   std::map<std::string, std::string> environment_;
-  std::string before_;  // shell commands, as for limits
+  std::string before_;  // shell commands to run first, for instance limits
   std::FILE* process_ = nullptr;
   std::string output_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes models/search_prior.csv: fits the physics model to every curve of the sweeps named on the
-// command line and writes a table of ROWS particles, the same share from each GPU family, jittered
-// copies where a family has few curves. Only fitted parameters are written, never measurements.
+// Makes models/search_prior.csv: fits the physics model to every curve of the given sweeps and
+// writes a table of ROWS particles. Each GPU family has the same share; a family with few curves
+// gets jittered copies. The table holds fitted parameters only, no measurements.
 //
 //   fit_search_prior ROWS SWEEP.csv[@15MHz]... > models/search_prior.csv
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kWorstTimeError = 0.02;  // a fit worse than this is a broken curve, not a job
+constexpr double kWorstTimeError = 0.02;  // a worse fit means a broken curve
 
 using Families = std::map<std::string, std::vector<Physics>>;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What collecting features costs a training job, and whether CUPTI's counters say what NVML's do. Beside a PyTorch loop of
-loops.py that never stops, stretches with nobody, with `hypermile counters --from nvml` and with `hypermile counters` (CUPTI) follow each
-other; the loop's own books say how long iterations took in each. Reads the GPU and changes nothing on it
+"""The cost of collecting features for a training job, and whether CUPTI's counters agree with NVML's. Beside a PyTorch loop
+of loops.py that never stops, stretches of time without collection, with `hypermile counters --from nvml` and with
+`hypermile counters` (CUPTI) alternate. The loop records its own iteration times. Reads the GPU and changes nothing on it
 (HYPERMILE_READ_ONLY=1). About five minutes for two loops.
 
 usage: feature_cost.py HYPERMILE OUT [--pairs N] [--seconds S] [LOOP…]     runs, writes OUT/feature_cost.json
@@ -21,15 +21,16 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOOPS = ["resnet_eager", "gpt_accumulation"]
-LIMIT_S = 340  # for everything: what is not done by then is left out
-# Two-sided 95 % of Student's t, by degrees of freedom.
+LIMIT_S = 340  # for the whole run; what is not done by then is left out
+# Student's t for a two-sided 95 % interval, by degrees of freedom.
 T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 11: 2.20, 12: 2.18}
 
 PAGE = """# What collecting features costs a job
 
-*Measured on a GPU, read-only.* {date}, {gpu}. Beside a PyTorch loop that never stops, stretches of {seconds:.0f} s with
-nobody, with `hypermile counters --from nvml` (activity and utilisation every half second, as features are collected) and with `hypermile
-counters` (CUPTI's PM sampling, in a process of its own, from its start to its end) followed each other. By the loop's own books, GPU events:
+*Measured on a GPU, read-only.* {date}, {gpu}. Beside a PyTorch loop that never stops, stretches of time alternated: {seconds:.0f} s each
+without collection (*nobody*), with `hypermile counters --from nvml` (activity and utilisation every half second, as features are
+collected) and with `hypermile counters` (CUPTI's PM sampling in its own process, from its start to its end). The loop's own GPU events
+give the time per iteration:
 
 ```sh
 python3 benchmarks/h200/feature_cost.py build/bin/hypermile OUT
@@ -38,10 +39,11 @@ python3 benchmarks/h200/feature_cost.py --page OUT/feature_cost.json DATE > docs
 
 {costs}
 
-*Cost*: how much longer an iteration took than in the stretches without anybody before and after it, mean of all pairs with its 95 % interval
-(Student's t over pairs); *nobody* is the same of stretches without anybody against their neighbours, so it shows what the method itself sees.
+*Cost*: how much longer an iteration took than in the stretches without collection before and after it, as the mean of all pairs with its
+95 % interval (Student's t over pairs). *nobody* compares stretches without collection with their neighbours, so it shows the error of
+the method.
 
-The same features from both, mean of all stretches:
+The same features from both sources, as means of all stretches:
 
 {features}
 
@@ -63,7 +65,7 @@ def nvidia_smi(query):
 
 
 def cupti_copies():
-    """Every CUPTI that this Python could use, after those that hypermile finds by itself."""
+    """Every CUPTI that this Python could use, after the one that hypermile finds by itself (None)."""
     found = [None]
     for folder in sys.path:
         found += sorted(glob.glob(os.path.join(folder, "nvidia", "*", "lib", "libcupti.so.*")), reverse=True)
@@ -72,7 +74,7 @@ def cupti_copies():
 
 
 def read_counters(hypermile, source, seconds, cupti=None):
-    """One call of `hypermile counters`: (document or None, what it said, when it began and ended)."""
+    """Runs `hypermile counters` once: (document or None, its messages, (begin, end) in ns)."""
     environment = {**os.environ, "HYPERMILE_READ_ONLY": "1"}
     if cupti:
         environment["HYPERMILE_CUPTI"] = cupti
@@ -88,20 +90,20 @@ def read_counters(hypermile, source, seconds, cupti=None):
 
 
 def pick_cupti(hypermile, problems):
-    """(works, which copy): the first that answers."""
+    """(whether CUPTI works, path of the first copy that works)."""
     for cupti in cupti_copies():
         document, said, span = read_counters(hypermile, "cupti", 2, cupti)
         say(f"CUPTI {cupti or '(as found)'}: {(span[1] - span[0]) * 1e-9:.1f} s: {json.dumps(document) if document else said}")
         if document and document["samples"] > 0:
             return True, cupti
         problems.append(f"CUPTI {cupti or 'as found'}: {said or 'no samples'}")
-        if "may not read" in said or "another profiler" in said:  # the next copy would say the same
+        if "may not read" in said or "another profiler" in said:  # the next copy would fail in the same way
             break
     return False, None
 
 
 def stretches(hypermile, seconds, pairs, cupti, has_cupti, deadline):
-    """Interleaved: nobody, one kind, nobody, the other kind, nobody, nobody, …"""
+    """Stretches in turn: nobody, one kind, nobody, the other kind, nobody, nobody, …"""
     kinds = ["nvml"] + (["cupti"] if has_cupti else []) + ["nobody"]
     done = []
     for number in range(pairs):
@@ -125,7 +127,7 @@ def stretches(hypermile, seconds, pairs, cupti, has_cupti, deadline):
 
 
 def period(truth, span):
-    """Mean time of an iteration that began within the span, by GPU events; None with too few."""
+    """Mean time of the iterations that began within the span, by GPU events; None with too few."""
     first = bisect.bisect_left(truth["host_ns"], span[0])
     last = bisect.bisect_left(truth["host_ns"], span[1])
     if last - first < 20 or last >= len(truth["gpu_s"]):
@@ -134,7 +136,7 @@ def period(truth, span):
 
 
 def costs(blocks, truth):
-    """By kind: relative cost of each stretch against its neighbours without anybody."""
+    """By kind: relative cost of each stretch against its neighbours without collection."""
     by_kind = {}
     for index, block in enumerate(blocks[1:-1], 1):
         if block["kind"] == "between" or blocks[index + 1]["kind"] != "between":
@@ -146,7 +148,7 @@ def costs(blocks, truth):
 
 
 def interval(values):
-    """(mean, half of the 95 % interval), in per cent."""
+    """(mean, half width of the 95 % interval), in percent."""
     half = math.nan
     if len(values) > 1:
         t = T95.get(len(values) - 1, 1.96)
@@ -172,7 +174,7 @@ def run_loop(hypermile, loop, options, cupti, has_cupti, deadline, problems):
         job = subprocess.Popen([sys.executable, os.path.join(HERE, "loops.py"), loop, str(most), prefix],
                                stdout=subprocess.DEVNULL)
         try:
-            time.sleep(12)  # imports, allocations, clocks
+            time.sleep(12)  # time for imports, allocations and clocks to settle
             if job.poll() is not None:
                 problems.append(f"{loop} ended with {job.returncode}")
                 return None
@@ -258,7 +260,7 @@ def main():
         share = time.monotonic() + (deadline - time.monotonic()) / (len(names) - number)
         try:
             result = run_loop(hypermile, loop, options, cupti, has_cupti, min(share, deadline) - 10, problems)
-        except Exception as problem:  # whatever it is, the figures so far are kept
+        except Exception as problem:  # keep the figures so far, whatever failed
             problems.append(f"{loop}: {type(problem).__name__}: {problem}")
             continue
         if result:

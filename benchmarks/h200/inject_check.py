@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The injected library in real PyTorch processes: launches against the loop's own count, periods from
-CUDA events against the loop's own timing, profilers, captures, forks, NVTX. Changes nothing on the
-GPU. Usage: inject_check.py FOLDER_OF_LIBRARIES [JOB…]"""
+"""Checks the injected library in real PyTorch processes: launches against the loop's own count, periods from CUDA events
+against the loop's own timing, profilers, captures, forks and NVTX. Changes nothing on the GPU.
+Usage: inject_check.py FOLDER_OF_LIBRARIES [JOB…]"""
 import collections
 import json
 import os
@@ -25,7 +25,7 @@ def environment(libraries, folder):
 
 
 def regular_kernel(launches):
-    """The kernel whose launches are spaced most regularly in the stream: good enough as an anchor."""
+    """The kernel whose launches are spaced most regularly in the stream, to use as a boundary."""
     places = collections.defaultdict(list)
     for place, (_, kernel) in enumerate(launches):
         places[kernel].append(place)
@@ -40,7 +40,7 @@ def regular_kernel(launches):
 
 
 def watch(job, folder):
-    """Drains every ring until the job ends; names a boundary as soon as one is plain."""
+    """Drains every ring until the job ends, and requests a boundary as soon as one is found."""
     seen, wanted, records = {}, {}, collections.defaultdict(list)
     while True:
         running = job.poll() is None
@@ -60,7 +60,7 @@ def watch(job, folder):
 
 
 def gpu_period(records, kernel):
-    """Seconds on the GPU per launch of the boundary, over the longest axis."""
+    """Seconds on the GPU per launch of the boundary kernel, over the longest series on one GPU clock."""
     axes = collections.defaultdict(list)
     for kind, _, launch, axis, _, bits in records:
         if kind == "gpu_time":

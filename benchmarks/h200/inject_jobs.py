@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small PyTorch loops that time themselves, for the scripts beside this one: inject_jobs.py NAME
-SECONDS prints one JSON line with the loop's own count of iterations and its own period."""
+"""Small PyTorch loops that time themselves, for the other scripts in this folder: inject_jobs.py NAME SECONDS prints one
+JSON line with the loop's own count of iterations and its own period."""
 import json
 import statistics
 import sys
@@ -52,7 +52,7 @@ def graph():
 
 
 def timed(step, seconds, chunks=40):
-    """Whole-run and per-chunk time per iteration, the host waiting for the GPU at chunk ends only."""
+    """Time per iteration of the whole run and of each chunk. The host waits for the GPU only at the ends of chunks."""
     for _ in range(20):
         step()
     torch.cuda.synchronize()
@@ -79,7 +79,7 @@ def timed(step, seconds, chunks=40):
 
 
 def profiled(seconds):
-    """Half-way torch.profiler watches ten iterations: which kernels does it see?"""
+    """torch.profiler watches ten iterations in the middle, and its kernels are counted."""
     step = mlp()
     before = timed(step, seconds / 2)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
@@ -94,7 +94,7 @@ def profiled(seconds):
 
 
 def recapturing(seconds):
-    """Eager steps, and every 25 of them a graph captured and replayed."""
+    """Eager steps; after every 25, a graph is captured and replayed."""
     step = mlp()
     done = captures = 0
     until = time.perf_counter() + seconds
@@ -109,7 +109,7 @@ def recapturing(seconds):
 
 
 def forking(seconds):
-    """Data comes from two forked workers."""
+    """The data comes from two forked workers."""
     data = torch.utils.data.TensorDataset(torch.randn(4096, 64), torch.randint(10, (4096,)))
     model = nn.Linear(64, 10).cuda()
     done = 0

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the injected library costs PyTorch loops: launch-bound (many tiny kernels), GPU-bound, and one
-CUDA graph per iteration. Processes differ from one another by 10 % and more on such loops, and one
-process from second to second, so all ways take turns inside one process, in blocks of about 25 ms:
+"""The cost of the injected library for PyTorch loops: launch-bound (many tiny kernels), GPU-bound, and one CUDA graph per
+iteration. Such loops vary by 10 % and more between processes, and also within one process from second to second. So
+three modes alternate inside one process, in blocks of about 25 ms:
 
-  none       CUPTI's subscription given up: the reference, before and after every two others
-  watching   every launch is seen, as while a pattern is looked for
-  dark       subscribed, but the callbacks of launches are off, as most of the time afterwards
+  none       without CUPTI's subscription: the reference, before and after every two other blocks
+  watching   every launch is seen, as during the search for a pattern
+  dark       subscribed, but with launch callbacks off, as most of the time after that search
 
-The process has one core for itself and no garbage collection. A block's figure is the median of its
-iterations' times where the host is what limits them (mlp), else the block's time with the GPU waited
-for at both ends. Each is held against the mean of the two reference blocks around it; what is printed
-is the mean of these ratios without the outermost fifths, with an interval from a bootstrap over
-stretches of ten blocks. "duty" is the mixture that hypermile's own duty cycle makes of both.
+The process has one core for itself and no garbage collection. The figure of a block is the median time of its iterations
+where the host limits them (mlp); otherwise it is the block's duration, with a wait for the GPU at both ends. Each figure
+is divided by the mean of the two reference blocks around it. The result is the mean of these ratios without the outer
+fifths, with an interval from a bootstrap over stretches of ten blocks. "duty" is the mixture of both modes that
+hypermile's duty cycle produces.
 
-A controller drains the ring and asks for CUDA events all the while, as in a real run. At the end it asks
-for dark stretches in quick succession, so that the library's own thread turns CUPTI's callbacks off and on
-under launches.
+A controller drains the ring and requests CUDA events all the time, as in a real run. At the end it requests dark
+stretches in quick succession, so that the library's own thread turns CUPTI's callbacks off and on during launches.
 
 Usage: inject_overhead.py FOLDER_OF_LIBRARIES [SECONDS] [JOB…]"""
 import ctypes
@@ -31,10 +30,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-NONE, WATCHING, DARK = 1, 0, 2  # hypermile_inject_pause's argument
+NONE, WATCHING, DARK = 1, 0, 2  # arguments of hypermile_inject_pause
 TURNS = (WATCHING, DARK, NONE, DARK, WATCHING, NONE)
 BLOCK_S = 0.025
-SWITCHED_S = 5  # of dark stretches asked for by the controller
+SWITCHED_S = 5  # length of the part with dark stretches
 BEARABLE, PER_LAUNCH_S = 0.0025, 0.6e-6  # src/progress/follow/watch_duty.h
 
 
@@ -44,7 +43,7 @@ def trimmed_mean(values, share=0.2):
 
 
 def job(name, seconds):
-    """In the process with the library: prints every block's way and figure as one JSON line."""
+    """Runs in the process with the library: prints the mode and figure of every block as one JSON line."""
     if os.cpu_count() > 4:
         os.sched_setaffinity(0, {3})
     import inject_jobs
@@ -89,7 +88,7 @@ def job(name, seconds):
 
 
 def control(process, folder, switch_file):
-    """What a controller does: drains, asks for events and, in the end, for darkness."""
+    """Acts as the controller: drains the ring, requests events and, at the end, dark stretches."""
     import ring
 
     held, wanted, counts = {}, set(), {"launches": 0, "stretches": 0}
@@ -115,7 +114,7 @@ def control(process, folder, switch_file):
 
 
 def ratios(blocks):
-    """(way, block against the reference around it - 1), in order."""
+    """(mode, ratio to the reference blocks around - 1), in order."""
     out = []
     for i in range(0, len(blocks) - 3, 3):
         reference = (blocks[i][1] + blocks[i + 3][1]) / 2

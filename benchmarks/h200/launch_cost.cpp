@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What watching costs one launch, in nanoseconds: launches an empty kernel through the driver API
-// in blocks of 500, too few to fill the launch queue, and times the host alone. Blocks take turns
-// between no subscription (the reference), watching, and subscribed with the callbacks of launches
-// off. No framework, no interpreter: what is left is the driver, CUPTI and the injected library.
+// The cost of watching one launch, in nanoseconds. Launches an empty kernel through the driver API
+// in blocks of 500, too few to fill the launch queue, and times only the host. Blocks alternate
+// between no subscription (the reference), watching, and subscribed with launch callbacks off. No
+// framework or interpreter takes part: only the driver, CUPTI and the injected library.
 //
 //   g++ -O2 -o launch_cost launch_cost.cpp -ldl
 //   HYPERMILE_RING_DIR=DIR CUDA_INJECTION64_PATH=LIB HYPERMILE_CUPTI=CUPTI ./launch_cost SECONDS
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kLaunches = 500;
 constexpr const char* kNames[] = {"no subscription", "watching", "dark"};
-constexpr int kHow[] = {1, 0, 2};  // for hypermile_inject_pause
+constexpr int kHow[] = {1, 0, 2};  // arguments of hypermile_inject_pause
 constexpr int kWays = 3;
 const char* const kPtx = R"(
 .version 7.0
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     std::vector<double> more;
     for (std::size_t i = 0; i < std::min(ns[way].size(), ns[0].size()); ++i)
       more.push_back(ns[way][i] - ns[0][i]);
-    // Of a median: half a normal interval of ranks on either side.
+    // The 95 % interval of a median, in ranks around the middle (normal approximation).
     const double ranks = 0.98 / std::sqrt(static_cast<double>(more.size()));
     std::printf(
         "%s: %.1f ns a launch (median of %zu blocks); more than without: %.1f ns, 95 %% of "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops that keep their own books: loops.py NAME SECONDS TRUTH_PREFIX trains for about that long
-and writes TRUTH_PREFIX.PID.json: how many iterations it made, when each unit of work (an iteration, or a
-micro-batch of one) began on the host (CLOCK_MONOTONIC) and on the GPU (CUDA events), and its phases.
-Nothing here knows of hypermile, except the loops that tick or mark NVTX ranges to be heard."""
+"""Training loops that record their own truth: loops.py NAME SECONDS TRUTH_PREFIX trains for about that long and writes
+TRUTH_PREFIX.PID.json: the number of iterations, the phases, and when each unit of work (an iteration or one of its
+micro-batches) began on the host (CLOCK_MONOTONIC) and on the GPU (CUDA events). The loops do not use hypermile, except
+those that call its tick or mark NVTX ranges for it."""
 import ctypes
 import json
 import os
@@ -18,10 +18,10 @@ DEVICE = "cuda"
 
 
 class Books:
-    """The loop's own truth."""
+    """The loop's own record of what it did."""
 
     def __init__(self, seconds, prefix):
-        self.until = None  # counts from the first unit: what comes before (compiling) is not training
+        self.until = None  # set at the first unit, as compiling before it is not training
         self.seconds = seconds
         self.prefix = prefix
         self.hosts, self.events, self.phases = [], [], []
@@ -29,7 +29,7 @@ class Books:
         self.micro_batches = 1
 
     def begin(self):
-        """A unit of work begins here."""
+        """Records that a unit of work begins now."""
         if self.until is None:
             self.until = time.monotonic() + self.seconds
         event = torch.cuda.Event(enable_timing=True)
@@ -38,7 +38,7 @@ class Books:
         self.events.append(event)
 
     def phase(self, name):
-        """What follows is another phase."""
+        """Records that another phase begins now."""
         self.phases.append({"name": name, "host_ns": time.monotonic_ns(), "unit": len(self.hosts)})
 
     def time_left(self, share=1.0):
@@ -190,7 +190,7 @@ def compiled_graphs(books):
         loss.backward()
         optimizer.step()
 
-    for _ in range(5):  # compiles and captures; not training yet
+    for _ in range(5):  # compiles and captures before the training
         step()
     torch.cuda.synchronize()
     train(books, step)
@@ -217,7 +217,7 @@ def whole_graph(books):
 
 
 def gnn_small(books):
-    """Graph isomorphism layers over batches of small graphs, each of another size: many small kernels."""
+    """Graph isomorphism layers over batches of small graphs of different sizes: many small kernels."""
     width, layers = 64, 5
     nets = nn.ModuleList(nn.Sequential(nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU(),
                                        nn.Linear(width, width), nn.ReLU()) for _ in range(layers)).to(DEVICE)
@@ -262,7 +262,7 @@ def bert_lengths(books, before=lambda: None):
 
 
 def ticked_lengths(books):
-    """The same, and the framework tells: hypermile_tick() at the start of each iteration."""
+    """The same loop with hypermile_tick() at the start of each iteration."""
     library = ctypes.CDLL(os.environ["HYPERMILE_TICK_LIBRARY"])
     bert_lengths(books, library.hypermile_tick)
 
@@ -282,7 +282,7 @@ def data_stalled(books):
     generator = torch.Generator().manual_seed(0)
 
     def stall():
-        time.sleep(0.05 + 0.03 * float(torch.rand(1, generator=generator)))  # a disk that is too slow
+        time.sleep(0.05 + 0.03 * float(torch.rand(1, generator=generator)))  # simulates a slow disk
 
     train(books, step, stall=stall)
 
@@ -305,7 +305,7 @@ def train_eval(books):
 
 
 def two_processes(books):
-    """Two workers on one GPU; this one only waits."""
+    """Starts two workers on one GPU and waits for them."""
     worker = [sys.executable, os.path.abspath(__file__), "worker", str(books.seconds), books.prefix]
     for process in [subprocess.Popen(worker), subprocess.Popen(worker)]:
         process.wait()

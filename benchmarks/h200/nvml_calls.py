@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NVML itself takes of the host, without hypermile: the memory that a program has once it has opened NVML, stage by
-stage, and the processor time of each kind of call that hypermile makes. Only reads. HYPERMILE_NVML names another library.
+"""The cost of NVML itself on the host, without hypermile: the memory of a program at each stage of opening NVML, and the
+processor time of each kind of call that hypermile makes. Only reads. HYPERMILE_NVML names another library.
 
 usage: nvml_calls.py [CALLS of each kind]"""
 import ctypes
@@ -21,7 +21,7 @@ class PowerSample(ctypes.Structure):
 
 
 def sizes(pid="self"):
-    """KiB resident, by kind."""
+    """Resident KiB of a process, by kind."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("VmRSS", "Rss"))}
 
@@ -31,7 +31,7 @@ def resident_text(kib):
 
 
 class Nvml:
-    """The library, opened as hypermile opens it, and what its memory was at each stage."""
+    """The library, opened as hypermile opens it, with the memory in use at each stage."""
 
     def __init__(self):
         self.stages = [("before", sizes())]
@@ -76,7 +76,7 @@ class Nvml:
         return self.library.nvmlDeviceGetComputeRunningProcesses_v3(self.device, ctypes.byref(count), self.processes)
 
     def calls(self):
-        """Kind of call, seconds to the next one of it, the call."""
+        """(kind of call, seconds between two calls, the call)."""
         nvml, device = self.library, self.device
         number, long = ctypes.byref(self.number), ctypes.byref(self.long)
         reasons = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", nvml.nvmlDeviceGetCurrentClocksThrottleReasons)
@@ -97,7 +97,7 @@ class Nvml:
 
 
 def cost(call, wait, times):
-    """Median and mean µs of processor time, median µs of real time, the last answer."""
+    """(median and mean processor time in µs, median real time in µs, last answer)."""
     spent, took, code = [], [], 0
     for _ in range(times):
         time.sleep(wait)

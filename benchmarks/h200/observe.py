@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hypermile run --observe` beside every loop of loops.py, against the loop's own books. Reads the GPU and
-changes nothing on it (HYPERMILE_READ_ONLY=1).
+"""Runs `hypermile run --observe` with every loop of loops.py, and compares it with the loop's own record. Reads the GPU
+and changes nothing on it (HYPERMILE_READ_ONLY=1).
 
 usage: observe.py HYPERMILE OUT [--seconds N] [--logs FOLDER] [LOOP…]
 
@@ -24,7 +24,7 @@ MORE_OPTIONS = {"nvtx_steps": ["--nvtx-step", "step"]}
 
 
 def run(hypermile, loop, seconds, folder):
-    """One loop under hypermile: (exit code, what it printed, summary, windows, truth by process)."""
+    """One loop under hypermile: (exit code, output, summary, windows, truth by process)."""
     prefix, summary, log = (os.path.join(folder, name) for name in ("truth", "summary.json", "log.jsonl"))
     tick = os.path.join(os.path.dirname(hypermile), "..", "lib", "libhypermile.so")
     if not os.path.exists(tick):
@@ -46,7 +46,7 @@ def run(hypermile, loop, seconds, folder):
 
 
 def judge_window(window, truth):
-    """Iterations and period of one window against the books: (count error, period error) or None."""
+    """Iterations and period of one window against the loop's record: (count error, period error) or None."""
     hosts, gpu = truth["host_ns"], truth["gpu_s"]
     first = bisect.bisect_right(hosts, window["begin_s"] * 1e9) - 1
     last = bisect.bisect_right(hosts, (window["begin_s"] + window["duration_s"]) * 1e9) - 1

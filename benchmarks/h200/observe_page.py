@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/evidence/iterations-h200.md from what observe.py brought back.
+"""Writes docs/evidence/iterations-h200.md from the results of observe.py.
 
 usage: observe_page.py OUT/iterations.json DATE > docs/evidence/iterations-h200.md
 """
@@ -9,12 +9,12 @@ import sys
 
 from observe import HEAD, cell
 
-PAGE = """# Iterations and joules on an H200, against the loops' own books
+PAGE = """# Iterations and joules on an H200, against the loops' own records
 
 *Measured on a GPU, read-only.* {date}, one NVIDIA H200, driver 580.159.04, PyTorch 2.11, 16-core host. Every run had
-`HYPERMILE_READ_ONLY=1`, which makes each setter fail before NVML is reached. {loops} loops of real PyTorch ran under
-`hypermile run --observe`, unmodified but for the two that tick or mark NVTX ranges; each kept its own books: every iteration's start on
-the host and, by a CUDA event of its own, on the GPU.
+`HYPERMILE_READ_ONLY=1`, which makes each setter fail before it reaches NVML. {loops} loops of real PyTorch ran under
+`hypermile run --observe`, unmodified except for the two that tick or mark NVTX ranges. Each loop recorded the start of every iteration
+on the host and, with its own CUDA event, on the GPU.
 
 ```sh
 python3 benchmarks/h200/observe.py build/bin/hypermile OUT --seconds 13
@@ -26,8 +26,8 @@ python3 benchmarks/h200/observe_page.py OUT/iterations.json DATE > docs/evidence
 *Own count* is everything that the loop did, its slow first iterations included. *found* is what hypermile counted, phase by phase (*of 8*: micro-batches in
 each). *known* is the share of time, from the process's first launch to the last one seen, in which iterations were known. Loops that launch a lot are watched
 part of the time; what they do after the last launch seen is not counted. The next columns look into each window of about 2 s: by how many iterations its
-count differs from the loop's books over the same time, and its time per iteration against the books'. A window begins at the kernel that the detector
-chose, and the books at the loop's first line, so where iterations differ the two intervals are not quite the same work. Where they are, as in
+count differs from the loop's record over the same time, and its time per iteration against that record. A window begins at the kernel that the detector
+chose, and the record at the loop's first line, so where iterations differ the two intervals are not quite the same work. Where they are, as in
 [step_times](injection-h200.md), GPU times agree with the loop's own events to 0.013 % in the worst of 124 windows. *Counter against power samples* compares the
 energy counter with the integral of the card's 20 ms power buffer; where power comes in bursts the buffer errs, [see below](#the-power-buffer).
 
@@ -40,8 +40,8 @@ their windows were refused as too short, and the step was found half a second la
 
 ## The power buffer
 
-Its samples are instants, not means. `python3 benchmarks/h200/power_samples.py 13`: bursts of matrix products of 30 ms, begun at a fixed rhythm;
-the counter polled every 5 ms against the integral of the buffer's samples.
+`python3 benchmarks/h200/power_samples.py 13` starts bursts of matrix products of 30 ms at a fixed rhythm, polls the counter every 5 ms, and
+compares it with the integral of the buffer's samples.
 
 | rhythm, ms | samples: mean ± scatter, W | between samples, ms: median (most) | counter against samples over 2 s, %: mean size (worst) | over all, % |
 | --- | --- | --- | --- | --- |

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far can the card's 20 ms power buffer be trusted? Bursts of matrix products of 30 ms, begun at a fixed
-rhythm: one that is a multiple of the buffer's 20 ms, and others that are not. Beside them the energy counter
-is polled every 5 ms and the buffer drained every 0.2 s. The counter over 2 s is then held against the integral
-of the buffer's samples. Reads the GPU and changes nothing on it.
+"""How accurate is the card's 20 ms power buffer? Bursts of matrix products of 30 ms begin at a fixed rhythm: one rhythm is
+a multiple of the buffer's 20 ms, the others are not. Meanwhile the energy counter is polled every 5 ms and the buffer is
+drained every 0.2 s. The counter over 2 s is then compared with the integral of the buffer's samples. Reads the GPU and
+changes nothing on it.
 
-A buffer of instants sees such bursts at the same places again and again when the rhythms agree, and errs for as
-long as they do; a buffer of means does not. Gaps between samples, were there any, are printed.
+If samples are instants and the rhythms agree, the buffer sees the same places of each burst and stays wrong as long as
+they agree; samples that are means do not. Gaps between samples are printed.
 
 usage: power_samples.py [SECONDS]"""
 import ctypes
@@ -69,7 +69,7 @@ def bursts(rhythm_s, burst_s, seconds, ready):
 
 
 def integral(samples, begin, end):
-    """Energy between two instants, power straight between samples."""
+    """Energy between two instants, with power interpolated linearly between samples."""
     total = 0.0
     for (t0, p0), (t1, p1) in zip(samples, samples[1:]):
         low, high = max(t0, begin), min(t1, end)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python package takes from a training loop on a GPU, read-only: everything but the setters.
+"""The cost of the Python package for a training loop on a GPU, read-only: everything except the setters.
 
-A ResNet50 in bf16 is trained in turns (a b b a, many short ones): plain; with step(); with step() and a plan's hooks at
-forward, backward and optimizer, its executor dry (dry_run: it asks nobody and tells no GPU). Then layers are profiled at the
-default, from CUDA graphs with joules from the energy counter, and it is timed how long that takes a layer.
+A ResNet50 in bf16 is trained in many short turns (a b b a) in three ways: plain; with step(); with step() and a plan's
+hooks at forward, backward and optimizer, whose executor runs with dry_run and so changes no GPU. Then layers are profiled
+at the default setting, from CUDA graphs with joules from the energy counter, and the time per layer is measured.
 
     HYPERMILE_READ_ONLY=1 PYTHONPATH=… python3 python_hooks.py [SECONDS]     prints one JSON document
     python3 python_hooks.py --page HOOKS.json DATE     prints the table of docs/evidence/python.md
 
-The extension must be one for that Python: benchmarks/h200/python-package builds it there. Without a GPU it runs a smaller
-network on the CPU, beside the NVML stand-in (HYPERMILE_NVML), to be tried out.
+The extension must be built for that Python; benchmarks/h200/python-package does so on the machine. Without a GPU, a
+smaller network runs on the CPU beside the NVML stand-in (HYPERMILE_NVML), to try the script out.
 """
 import json
 import os
@@ -25,7 +25,7 @@ BOUNDARIES = 16
 
 
 def plan_for(model):
-    """A boundary every so many layers, through forward and backward, and one at the optimizer."""
+    """A boundary every few layers through forward and backward, and one at the optimizer."""
     names = [name for name, module in model.named_modules() if not any(True for _ in module.children())]
     chosen = names[:: max(1, len(names) // (BOUNDARIES // 2))]
     layers = [{"name": name, "phase": "forward"} for name in chosen]
@@ -68,7 +68,7 @@ def main():
             wait()
         return (time.perf_counter() - begin) / count
 
-    folder = tempfile.mkdtemp(dir="/dev/shm")  # where ticks go, as under `hypermile run`
+    folder = tempfile.mkdtemp(dir="/dev/shm")  # the folder for ticks, as under `hypermile run`
     os.environ["HYPERMILE_RING_DIR"] = folder
     hypermile._core.listen_again()
     executor = hypermile.PlanExecutor(plan_for(model), model, optimizer, trial=None, dry_run=True)

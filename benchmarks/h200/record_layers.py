@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of single layers from CUDA graphs, as `hypermile plan --calibrate` takes them: every leaf layer of torchvision's
+"""Times of single layers from CUDA graphs, in the format of `hypermile plan --calibrate`: every leaf layer of torchvision's
 ResNet50 and VGG16 at batch 64 in tf32 and bf16, channels-last, on data that the cache does not hold. Short bursts with
-pauses between, so that no power limit shows. Changes nothing on the GPU and needs no part of hypermile's that is compiled.
+pauses keep the card below its power limit. Changes nothing on the GPU, and needs no compiled part of hypermile.
 
     python3 record_layers.py OUT.csv [--seconds N]     no new shape is begun after N seconds (200)
 
-Layers of one shape are measured once; each has its row, so that sums over rows are sums over the network.
+Layers of one shape are measured once; each layer has its own row, so that sums over rows are sums over the network.
 """
 import argparse
 import csv
@@ -26,10 +26,10 @@ PAUSE_SECONDS = 0.004
 
 
 def load(name):
-    """A module of the package by itself: the package's own import needs its extension."""
+    """Loads one module of the package by itself, because importing the package needs its extension."""
     spec = importlib.util.spec_from_file_location(name, os.path.join(PACKAGE, name + ".py"))
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for it
+    sys.modules[name] = module  # dataclasses look the module up here
     spec.loader.exec_module(module)
     return module
 
@@ -38,7 +38,7 @@ alone, layers = load("alone"), load("layers")
 
 
 def burst_us(call, prepared):
-    """Microseconds of one call, median of bursts; and whether a graph could be had."""
+    """(median µs of one call over bursts, whether a graph could be captured)."""
     repeat = alone.repeated(call, prepared)
     runs = 1 if repeat.captured else 50
     times = []
@@ -49,7 +49,7 @@ def burst_us(call, prepared):
             repeat.run()
         end.record()
         torch.cuda.synchronize()
-        if burst >= 2:  # the first ones warm up
+        if burst >= 2:  # the first two warm up
             times.append(1e3 * begin.elapsed_time(end) / (runs * repeat.calls))
         time.sleep(PAUSE_SECONDS)
     return statistics.median(times), repeat.captured
@@ -60,7 +60,7 @@ def shape_of(layer):
 
 
 def record(name, model, precision, until):
-    """Rows of one network in one precision, and how many measurements had no graph."""
+    """(rows of one network in one precision, number of measurements without a graph)."""
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     torch.backends.cudnn.benchmark = True
     device = torch.device("cuda", 0)
@@ -103,7 +103,7 @@ def main():
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        # Precisions take turns within the time, so that a short limit leaves nothing out of one alone.
+        # Precisions share the time equally, so that a short limit does not leave out one of them.
         for number, (name, precision) in enumerate((n, p) for n in networks for p in ("tf32", "bf16")):
             until = begin + options.seconds * (number + 1) / 4
             writer.writerows(record(name, networks[name](), precision, until))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the rings of src/inject/ring.h, for scripts where the C++ reader is not at hand. Written from
-the layout alone, so that it also checks that layout. Trusts the writer."""
+"""Reads the rings of src/inject/ring.h, for scripts that cannot use the C++ reader. It is written from the documented
+layout alone, so it also checks that layout. It trusts the writer."""
 import os
 import struct
 
@@ -71,12 +71,12 @@ class Ring:
         self._write_control()
 
     def want_step_events(self, spacing_ns=50_000_000):
-        """At the first launch after each NVTX step or tick."""
+        """Requests events at the first launch after each NVTX step or tick."""
         self.wanted = (2, 0, NO_NAME, 0, spacing_ns)
         self._write_control()
 
     def want_dark(self, until_ns):
-        """Launches need not be watched until then, on time.monotonic_ns()'s clock."""
+        """Says that launches need not be watched until `until_ns` on the clock of time.monotonic_ns()."""
         self.dark_until = until_ns
         self._write_control()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hypermile itself takes of its host beside a real training loop, as `run` does it: share of one core by
-thread, how often each wakes, and resident memory of the hypermile process alone (the job is its child), from /proc; then
-what NVML takes without hypermile (nvml_calls.py), beside the same loop. HYPERMILE_READ_ONLY=1. Less than two minutes.
+"""The cost of hypermile itself on its host beside a real training loop under `run`, from /proc: share of one core by thread,
+wakeups by thread, and resident memory of the hypermile process alone (the job is its child). Then the cost of NVML
+without hypermile (nvml_calls.py) beside the same loop. HYPERMILE_READ_ONLY=1. Less than two minutes.
 
 usage: run_cost.py HYPERMILE [SECONDS [LOOP…]]"""
 import os
@@ -23,7 +23,7 @@ def read(path):
 
 
 def cpu_of(task):
-    """Seconds of processor time of a thread; to the nanosecond where the kernel says, else in ticks."""
+    """Processor seconds of a thread: in nanoseconds where the kernel reports them, else in ticks."""
     try:
         return int(read(f"{task}/schedstat").split()[0]) * 1e-9
     except (OSError, IndexError):
@@ -36,13 +36,13 @@ def woken(task):
 
 
 def threads_of(pid):
-    """By thread: processor time, wakeups."""
+    """By thread: (processor time, wakeups)."""
     folder = f"/proc/{pid}/task"
     return {int(name): (cpu_of(f"{folder}/{name}"), woken(f"{folder}/{name}")) for name in os.listdir(folder)}
 
 
 def mappings_of(pid):
-    """KiB resident by what is mapped, largest first."""
+    """Resident KiB by mapped file, largest first."""
     kib, name = {}, ""
     for line in read(f"/proc/{pid}/smaps").splitlines():
         words = line.split()
@@ -54,7 +54,7 @@ def mappings_of(pid):
 
 
 def by_thread(before, after, pid, span):
-    """Share of a core and wakeups a second of each thread, the first one first."""
+    """Share of a core and wakeups per second of each thread, beginning with the main thread."""
     parts = []
     for thread in sorted(after, key=lambda one: (one != pid, one)):
         cpu, wakeups = (now - then for now, then in zip(after[thread], before.get(thread, (0, 0))))
@@ -78,7 +78,7 @@ def start(hypermile, loop, seconds, folder):
 
 
 def measure(hypermile, loop, seconds):
-    """Prints a row, and returns the largest mappings."""
+    """Prints a row and returns the largest mappings."""
     with tempfile.TemporaryDirectory() as folder:
         process = start(hypermile, loop, seconds + 25, folder)
         marks = [(time.monotonic(), threads_of(process.pid))]
@@ -99,7 +99,7 @@ def beside_a_loop(command, loop, seconds):
     with tempfile.TemporaryDirectory() as folder:
         job = subprocess.Popen([sys.executable, os.path.join(HERE, "loops.py"), loop, str(seconds), f"{folder}/truth"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(12)  # it has begun to train
+        time.sleep(12)  # by then the loop trains
         try:
             subprocess.run(command, env=READ_ONLY, check=False, timeout=seconds)
         finally:

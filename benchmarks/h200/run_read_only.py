@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hypermile run` on a real card that it may not change (HYPERMILE_READ_ONLY=1): says so, goes on observing, and tells
-what jobs on such cards saved. Three PyTorch loops of loops.py; under four minutes.
+"""`hypermile run` on a real card that it may not change (HYPERMILE_READ_ONLY=1): it says so, continues to observe, and
+reports what jobs on such cards saved. Three PyTorch loops of loops.py; under four minutes.
 
 usage: run_read_only.py HYPERMILE OUT [--seconds N] [LOOP…]     runs, writes OUT/read_only.json
        run_read_only.py --page OUT/read_only.json DATE          prints docs/evidence/h200-observe.md
@@ -18,9 +18,9 @@ LOOPS = ["resnet_eager", "gpt_accumulation", "mlp_tiny"]
 PAGE = """# `hypermile run` on an H200 that it may not change
 
 *Measured on a GPU, read-only; savings are expected, not measured.* {date}, one NVIDIA H200. Every run had
-`HYPERMILE_READ_ONLY=1`, which makes each setter fail before NVML is reached: `run` says so in one line, goes on observing, and
-at the end tells what other jobs on such cards saved, from the measured sweeps behind the search's prior
-(`models/search_prior.csv`). Nothing of that was tried on these loops.
+`HYPERMILE_READ_ONLY=1`, which makes each setter fail before it reaches NVML. `run` says so in one line, continues to observe, and
+reports at the end what other jobs on such cards saved, from the measured sweeps behind the search's prior
+(`models/search_prior.csv`). No setting was tried on these loops.
 
 ```sh
 python3 benchmarks/h200/run_read_only.py build/bin/hypermile OUT
@@ -29,8 +29,8 @@ python3 benchmarks/h200/run_read_only.py --page OUT/read_only.json DATE > docs/e
 
 {table}
 
-*Own count* is by the loop's own books. *Expected* is what a perfect search would save on 80 of 100 plausible jobs, with the median,
-within 5 % of their time; *clocks before and after* are NVML's SM clock limits as read around the run.
+*Own count* is the loop's own count of iterations. *Expected* is the range that a perfect search would save on 80 of 100 plausible jobs,
+and its median, within 5 % of their time. *limits before and after* are the card's limits and clocks as NVML reports them around the run.
 
 ## What `run` said
 
@@ -39,7 +39,7 @@ within 5 % of their time; *clocks before and after* are NVML's SM clock limits a
 
 
 def clock_limits():
-    """What nvidia-smi tells of the card's limits and clocks in force, to show that nothing moved."""
+    """The card's limits and current clocks by nvidia-smi, to show that nothing changed."""
     query = "clocks.max.sm,clocks.max.mem,power.limit,enforced.power.limit"
     done = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True)
     return done.stdout.strip() or done.stderr.strip()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that a PyTorch loop tells itself, by NVTX ranges or ticks, timed on the GPU by the injected
-library, against CUDA events that the loop records itself at the same places, and against the host's
-clock. The loop is GPU-bound and waits for the GPU every 100 steps only, so the host is far ahead.
+"""Compares three timings of a PyTorch loop's steps, which the loop marks by NVTX ranges or ticks: the injected library's GPU
+times, CUDA events that the loop records at the same places, and the host's clock. The loop is GPU-bound and waits for the
+GPU only every 100 steps, so the host is far ahead.
 Changes nothing on the GPU. Usage: step_times.py FOLDER_OF_LIBRARIES [SECONDS]"""
 import ctypes
 import json

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the ranks of a torchrun job join into one? Two ranks (DistributedDataParallel over gloo) that share one GPU, twice:
-under `hypermile run --observe`, and with `hypermile.observe()` in each rank. Reads the GPU and changes nothing on it
-(HYPERMILE_READ_ONLY=1). Prints, for both, what each rank did by its own count and what hypermile found of it.
+"""Are the ranks of a torchrun job joined into one job? Two ranks (DistributedDataParallel over gloo) share one GPU, first
+under `hypermile run --observe` and then with `hypermile.observe()` in each rank. Reads the GPU and changes nothing on it
+(HYPERMILE_READ_ONLY=1). Prints each rank's own count and what hypermile found.
 
     python3 torchrun_ranks.py HYPERMILE [SECONDS]      exits with 1 where the ranks did not join
 
-Ticks are those of the Python package where it can be imported, else of libhypermile.so beside HYPERMILE. Without a GPU the
-ranks wait for a simulated one (HYPERMILE_NVML), and `--by-hand` starts them without torchrun, as its variables would.
+Ticks come from the Python package where it can be imported, else from libhypermile.so beside HYPERMILE. Without a GPU the
+ranks wait for a simulated one (HYPERMILE_NVML). `--by-hand` starts the ranks without torchrun, with its variables.
 """
 import ctypes
 import json
@@ -31,7 +31,7 @@ def ticker():
 
 
 def gpu_work(torch, rank):
-    """A step of training on the GPU, or a wait for the simulated one."""
+    """One training step on the GPU, or a wait for the simulated GPU."""
     if not torch.cuda.is_available():
         os.environ["HYPERMILE_SIM_GROUP"] = f"{PORT}:{RANKS}"
         sys.path.insert(0, os.path.join(HERE, "..", "..", "python", "examples"))
@@ -66,7 +66,7 @@ def train(seconds, truth, watch):
     for _ in range(10):
         work()
     each = torch.tensor([(time.monotonic() - begin) / 10])
-    torch.distributed.all_reduce(each)  # the ranks must agree on how many steps there are
+    torch.distributed.all_reduce(each)  # the ranks must agree on the number of steps
     steps = max(20, round(seconds * RANKS / float(each)))
 
     def loop():
@@ -108,7 +108,7 @@ def start_by_hand(arguments):
 
 
 def run(hypermile, seconds, watch, by_hand):
-    """One job, watched from outside or from inside: (exit code, what was printed, truths, windows as the log has them)."""
+    """One job, watched from outside or inside: (exit code, output, truths, windows in the log)."""
     library = os.path.join(os.path.dirname(hypermile), "..", "lib", "libhypermile.so")
     environment = {**os.environ, "HYPERMILE_READ_ONLY": "1", "HYPERMILE_BIN": hypermile, "HYPERMILE_TICK_LIBRARY": library,
                    "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
@@ -135,7 +135,7 @@ def run(hypermile, seconds, watch, by_hand):
 
 
 def judge(truths, windows):
-    """A row a rank, and whether all of them are seen as one job that keeps one pace."""
+    """One row per rank, and whether all ranks are seen as one job with one pace."""
     rows = []
     for truth in truths:
         own = [w for w in windows if w["process"] == truth["pid"]]

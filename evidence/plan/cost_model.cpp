@@ -41,11 +41,11 @@ std::string row(const std::string& what, Precision precision, const CalibrationS
 }
 
 constexpr const char* kHeader =
-    "| judged | precision | shapes | mean error per shape | all layers | forward | backward |\n"
+    "| tested | precision | shapes | mean error per shape | all layers | forward | backward |\n"
     "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
 constexpr Precision kBoth[] = {Precision::kTf32, Precision::kBf16};
 
-// The largest errors among rows that are held against a bar.
+// The largest errors among the rows that have a target.
 struct Worst {
   double per_shape = 0, total = 0;
 
@@ -83,7 +83,7 @@ std::string between_networks(const GpuSheet& sheet, const Times& times, Worst& w
   return out;
 }
 
-// Every shape of BatchNorm by constants that have not seen it.
+// The error of each BatchNorm shape, with constants fitted without that shape.
 std::string within_norms(const GpuSheet& sheet, const Times& times, Worst& worst) {
   std::set<std::string> shapes;
   for (const LayerTime& time : only(times, is_norm)) shapes.insert(to_string(time.layer.in));
@@ -129,7 +129,7 @@ std::string constants_table(const Efficiency& fitted) {
   return out;
 }
 
-// Median time between the starts of iterations in a recording; nullopt where it is not there.
+// Median time between the starts of iterations in a recording; nullopt where the file is missing.
 std::optional<double> recorded_iteration(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
@@ -151,7 +151,7 @@ std::optional<double> recorded_iteration(const std::string& path) {
   return gaps[gaps.size() / 2];
 }
 
-// Whole training iterations of recorded loops, by constants that have seen single layers only.
+// Whole training iterations of recorded loops, with constants fitted to single layers only.
 std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
                              const std::string& folder) {
   struct Loop {
@@ -167,9 +167,9 @@ std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
     const auto measured = recorded_iteration(folder + "/iterations/" + loop.file + ".csv");
     const auto network = builtin_network(loop.network, loop.batch);
     if (!measured || !network) continue;
-    const auto steps =
-        make_steps(*network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
-    const double modelled = make_cost_table(sheet, steps, constants).uniform(0).time_s;
+    const auto stages = make_stages(
+        *network, {.precision = loop.precision, .l2_bytes = sheet.l2_mib * 1024 * 1024});
+    const double modelled = make_cost_table(sheet, stages, constants).uniform(0).time_s;
     out += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % |\n", loop.file, 1e3 * *measured,
                        1e3 * modelled, 100 * (modelled / *measured - 1));
   }
@@ -199,10 +199,11 @@ std::string cost_model_evidence(const std::string& layers, const std::string& fo
       "\nThe worst of the bold rows: {:.1f} % per shape, {:.1f} % for all layers together.\n",
       100 * worst.per_shape, 100 * worst.total);
   out +=
-      "\nWhole training iterations recorded on an H200, median, against the model with the "
+      "\nMedians of whole training iterations recorded on an H200, against the model with the "
       "constants fitted on all single layers (at batch 64) and the card's power limit:\n\n";
   out += whole_iterations(*sheet, fitted, folder);
-  return out + "\nThe twelve constants, both precisions together:\n\n" + constants_table(fitted);
+  return out + "\nThe twelve constants, fitted on both precisions together:\n\n" +
+         constants_table(fitted);
 }
 
 }  // namespace hypermile

@@ -18,16 +18,16 @@ constexpr std::int64_t kBatch = 32;
 constexpr const char* kGpus[] = {"a4000", "rtx2000ada"};
 constexpr const char* kNetworks[] = {"resnet50", "vgg16"};
 constexpr Precision kUnits[] = {Precision::kFp32, Precision::kTf32};
-constexpr double kSlight = 0.05;      // "a slight increase in execution time"
-constexpr double kNone = 0.005;       // what could not be told from none
-constexpr double kModerate = 0.05;    // "moderate energy savings"
-constexpr double kSignificant = 0.2;  // "a significant reduction"
+constexpr double kSlight = 0.05;      // for "a slight increase in execution time"
+constexpr double kNone = 0.005;       // for no increase, as far as can be measured
+constexpr double kModerate = 0.05;    // for "moderate energy savings"
+constexpr double kSignificant = 0.2;  // for "a significant reduction"
 
 struct Run {
   std::string gpu, network;
   Precision precision;
   Scope scope;
-  bool latency;  // that of the card
+  bool latency;  // true for the card's latency, false for free switching
   double bound;
   PlanReport report;
 };
@@ -114,7 +114,7 @@ std::string break_even_table(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (!run.latency) continue;
     std::vector<double> times;
-    for (const StepCost& cost : run.report.costs) times.push_back(cost.time_s);
+    for (const StageCost& cost : run.report.costs) times.push_back(cost.time_s);
     std::ranges::sort(times);
     out += fmt::format("| {} | {:.1f} | {:.3f} | {:.1f} | {} | {} | {} |\n", name_of(run),
                        1e3 * run.report.strategies.front().result.totals.time_s,
@@ -126,7 +126,7 @@ std::string break_even_table(const std::vector<Run>& runs) {
   return out;
 }
 
-// The best saving among runs and strategies, within a slowdown.
+// The best saving of any run and strategy within a slowdown.
 struct Best {
   double saved = 0, slowdown = 0;
   std::string where = "nothing";
@@ -144,7 +144,7 @@ Best best_of(const std::vector<Run>& runs, const std::function<bool(const Run&)>
   return best;
 }
 
-// How many runs have a strategy, of those named, that saves so much within a slowdown.
+// The number of runs in which one of `names` saves at least `saved` within `slowdown`.
 std::string count_of(const std::vector<Run>& runs, const std::function<bool(const Run&)>& wanted,
                      double saved, double slowdown, std::span<const std::string_view> names) {
   std::size_t all = 0, some = 0;
@@ -166,10 +166,10 @@ std::string best_line(const char* what, const Best& best) {
                      100 * best.slowdown, best.where);
 }
 
-// Layers by themselves, as the thesis chose them.
+// The thesis's strategies, which choose for each layer by itself.
 constexpr std::string_view kThesis[] = {"intensity", "exhaustive", "exhaustive-bounded"};
 
-// `strict` are the same runs with a bound of half a percent, `zero` those with none.
+// `strict` has the same runs with a bound of 0.5 %, `zero` with a bound of 0.
 std::string findings(const std::vector<Run>& runs, const std::vector<Run>& strict,
                      const std::vector<Run>& zero) {
   const auto train = [](const Run& r) { return r.scope == Scope::kTrain && r.latency; };
@@ -178,7 +178,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
   const auto forward_free = [](const Run& r) { return r.scope == Scope::kForward && !r.latency; };
   const auto all = strategy_names();
   std::string out =
-      "1. *Full training: no significant gain that costs no time.* Runs in which some "
+      "1. *Full training: no significant gain without losing time.* Runs in which some "
       "strategy saves 5 % or more within half a percent of time:\n";
   out += fmt::format("  {} with the card's latency, {} if switching were free.\n",
                      count_of(strict, train, kModerate, kNone, all),
@@ -198,7 +198,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
       count_of(runs, train, kModerate, kSlight, all));
   out += best_line("Best within 5 % with the card's latency", best_of(runs, train, kSlight));
   out +=
-      "3. *Forward: the same strategy takes about the default's time, at times less, and saves "
+      "3. *Forward: the same strategy takes about the default's time, sometimes less, and saves "
       "moderately.* Runs in which a strategy saves 5 % or more within half a percent, and runs in "
       "which one is faster than the default and saves:\n";
   out += fmt::format("  {} and {} with the card's latency, {} and {} if switching were free.\n",
@@ -211,7 +211,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
   out +=
       best_line("Best that is not slower if switching were free", best_of(zero, forward_free, 0));
   out +=
-      "4. *Another strategy saves significantly for a slight increase of time.* Runs, forward, in "
+      "4. *Another strategy saves significantly for a slight increase of time.* Forward runs in "
       "which a strategy saves 20 % or more within 5 %:\n";
   out += fmt::format("  {} with the card's latency, {} if switching were free.\n",
                      count_of(runs, forward, kSignificant, kSlight, all),
@@ -223,7 +223,7 @@ std::string findings(const std::vector<Run>& runs, const std::vector<Run>& stric
 
 std::string bounds_table() {
   std::string out =
-      "| GPU, network, precision, phase | bound | one Setting | switch-aware, the card's latency | "
+      "| GPU, network, precision, phase | bound | one setting | switch-aware, the card's latency | "
       "switch-aware, free |\n| --- | ---: | ---: | ---: | ---: |\n";
   for (const char* gpu : kGpus) {
     for (const char* network : kNetworks) {
@@ -247,19 +247,19 @@ std::string bounds_table() {
 std::string experiment_evidence() {
   const std::vector<Run> runs = make_runs(kSlight);
   std::string out =
-      "Cells: energy saved in % / time added in % (switches an iteration), against the "
-      "default. The bound is 5 %; `intensity` and `exhaustive` do not look at it, "
-      "`exhaustive-bounded` keeps it layer by layer.\n\n### Switching free\n\n";
+      "Cells: energy saved in % / time added in % (switches per iteration), against the "
+      "default. The bound is 5 %; `intensity` and `exhaustive` ignore it, and "
+      "`exhaustive-bounded` keeps it layer by layer.\n\n### With free switching\n\n";
   out += totals_table(runs, false);
   out +=
-      "\n### Switching as slow as on the card\n\nWhat the strategies wanted, carried out one "
-      "request at a time; what runs while a request is under way runs at the old Setting.\n\n";
+      "\n### With switching as slow as on the card\n\nThe wishes of the strategies are carried out "
+      "one request at a time; until a request acts, the old setting applies.\n\n";
   out += totals_table(runs, true);
-  out += "\n## Read against the abstract\n\n" + findings(runs, make_runs(kNone), make_runs(0));
+  out += "\n## Compared with the abstract\n\n" + findings(runs, make_runs(kNone), make_runs(0));
   out += "\n## What the bound buys\n\n" + bounds_table();
   out +=
-      "\n## How quick a switch must be\n\nLongest latency in ms at which plans of a granularity "
-      "save a thousandth of the default's energy more than one Setting for everything.\n\n";
+      "\n## How fast a switch must be\n\nThe longest latency in ms at which plans of each "
+      "granularity save 0.1 % of the default's energy more than one setting throughout.\n\n";
   return out + break_even_table(runs);
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thesis's experiment, as far as its abstract tells it, on simulated cards: both networks, both
-// GPUs, every strategy, forward and whole training, without latency and with the card's.
+// Repeats the experiment of the Chalmers thesis, as far as its abstract describes it, on simulated
+// cards: two networks, two GPUs, every strategy, forward pass and whole training, with free
+// switching and with the card's latency. Called by main.cpp.
 #pragma once
 
 #include <string>
 
 namespace hypermile {
 
-// Markdown: tables of every run, and what they say to the abstract's findings.
+// Markdown: tables of every run, and how they compare with the abstract's findings.
 std::string experiment_evidence();
 
 }  // namespace hypermile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plan_evidence H200: prints docs/evidence/layerwise.md. H200 is the folder of recordings on an
-// H200; a later one of layers stands in benchmarks/h200. Called by scripts/evidence/layerwise from
-// the root of the source tree.
+// plan_evidence H200: prints docs/evidence/layerwise.md. H200 is the folder of the first recordings
+// on an H200; benchmarks/h200 has a later recording of layers. scripts/evidence/layerwise calls it
+// from the root of the source tree.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -16,30 +16,33 @@ int main(int argc, char** argv) {
       "# Clocks for layers\n\n"
       "Made by `scripts/evidence/layerwise`; nothing here is written by hand. The experiment is "
       "**simulated**: times and energies\nof layers follow from the GPUs' sheets and assumed "
-      "efficiencies. The last part holds the cost model against layers\n**measured** on an "
+      "efficiencies. The last two parts compare the cost model with layers\n**measured** on an "
       "H200.\n\n"
       "## The thesis's experiment\n\n"
-      "ResNet50 and VGG16 at batch 32 on an RTX A4000 and an RTX 2000 Ada laptop GPU, as the "
-      "abstract names them (of\n\"RTX 2000 Mobile\" the Ada part is assumed); its batch, precision "
-      "and figures are not known.\n\n");
+      "ResNet50 and VGG16 at batch 32 on an RTX A4000 and an RTX 2000 Ada laptop GPU. The abstract "
+      "of the thesis names these networks\nand GPUs (its \"RTX 2000 Mobile\" is assumed to be the "
+      "Ada "
+      "one), but not its batch, precision and figures.\n\n");
   fmt::print("{}", hypermile::experiment_evidence());
   const std::string graphs = "benchmarks/h200/layers_graphs.csv";
   if (std::filesystem::exists(graphs)) {
     fmt::print(
         "\n## The cost model against layers from CUDA graphs\n\n"
         "The same layers on an H200, recorded by `benchmarks/h200/record_layers.py`: each from a "
-        "CUDA graph of many calls, on data\nthat the cache does not hold, in bursts that meet no "
-        "power limit. Judged in the same way. Wanted: 20 % per shape, 10 %\nfor all layers "
-        "together. What is fitted and what is not was chosen by looking at both recordings.\n\n{}",
+        "CUDA graph of many calls, on data\nthat the cache does not hold, in bursts that stay "
+        "below "
+        "the power limit. The tests are the same as in the next part. The\ntargets are 20 % per "
+        "shape and 10 % for all layers together. Which constants are fitted was chosen by looking "
+        "at both\nrecordings.\n\n{}",
         hypermile::cost_model_evidence(graphs, h200));
   }
   fmt::print(
       "\n## The cost model against an H200\n\n"
-      "Single layers of ResNet50 and VGG16 at batch 64, smallest time of each distinct shape, "
-      "forward and backward apart. Fitted\non one network and judged on the other; BatchNorm "
-      "occurs "
-      "in one, so each of its shapes is judged by a fit that has not\nseen it. Wanted: 35 % per "
-      "shape, 15 % for all layers together.\n\n{}",
+      "Single layers of ResNet50 and VGG16 at batch 64, with the smallest time of each distinct "
+      "shape, forward and backward\nseparately. The model is fitted on one network and tested on "
+      "the other. BatchNorm occurs in one network only, so each of\nits shapes is tested with a "
+      "fit without that shape. The targets are 35 % per shape and 15 % for all layers "
+      "together.\n\n{}",
       hypermile::cost_model_evidence(h200 + "/layers.csv", h200));
   return 0;
 }

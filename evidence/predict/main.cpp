@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the tables of docs/evidence/predictors.md: predictors against baselines on public sweeps,
-// whole workloads or whole cards left out. `scripts/evidence/predictors` calls it.
+// Prints the tables of docs/evidence/predictors.md: predictors and baselines on public sweeps, with
+// whole workloads or whole cards left out. Called by scripts/evidence/predictors.
 //
 //   predict_evidence DATA_FOLDER workloads|pooled|limits|speed
 //   predict_evidence DATA_FOLDER cards|scales SIMULATED_FOLDER
 //
-// SIMULATED_FOLDER holds simulated-*.csv as scripts/make-model leaves them in WORK.
+// SIMULATED_FOLDER holds the files simulated-*.csv that scripts/make-model writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<std::unique_ptr<Predictor>> baseline(std::vector<Example> examples) {
   return std::unique_ptr<Predictor>(std::make_unique<Baseline>(mean_curve(examples)));
 }
 
-// Bounds for cards that are not in the training cost trainings more and matter in few tables.
+// Bounds for unknown cards need further trainings, and only few tables show them.
 TrainingOptions without_new_cards() {
   TrainingOptions options;
   options.leave_cards = false;
@@ -72,7 +72,7 @@ std::vector<Contender> contenders(const TrainingOptions& options = without_new_c
 struct CounterSet {
   std::string title;
   std::string folder;
-  std::string gpu;  // of the sweep's cards this one
+  std::string gpu;  // use only this card of the sweep
 };
 
 const CounterSet kSets[] = {
@@ -94,7 +94,7 @@ struct Outcome {
   ChoiceChecker sure{Objective{}, 0.9};
 };
 
-// Each part of the workloads is once left out of the training; `part` of a workload is its number.
+// Leaves each part of the workloads out of the training once; `part` maps a workload to its part.
 Result<Outcome> leave_out(const Contender& contender, const std::vector<Example>& examples,
                           const std::map<std::string, std::size_t>& part, std::size_t parts) {
   Outcome outcome;
@@ -113,7 +113,7 @@ Result<Outcome> leave_out(const Contender& contender, const std::vector<Example>
   return outcome;
 }
 
-// Workloads in alphabetical order, dealt in turn.
+// Deals workloads in alphabetical order to the parts in turn.
 std::map<std::string, std::size_t> deal(const std::vector<Example>& examples, std::size_t parts) {
   std::map<std::string, std::size_t> part;
   for (const Example& example : examples) part.emplace(example.group, 0);
@@ -150,7 +150,7 @@ constexpr const char* kChoiceHeader =
     "\n| tested on | predictor | oracle saves, % | saves, % | over, % | if 90 % sure: saves, % | "
     "over, % |\n| --- | --- | --- | --- | --- | --- | --- |\n";
 
-// One table of errors and one of choices for each set; at most `parts` trainings.
+// One table of errors and one of choices for each set, with at most `most_parts` trainings.
 Result<void> compare(const std::vector<std::pair<std::string, std::vector<Example>>>& sets,
                      std::size_t most_parts) {
   std::string choices;
@@ -187,7 +187,7 @@ Result<void> pooled(const std::string& data) {
   return compare({{"all four, one model", std::move(all)}}, 10);
 }
 
-// Sweeps of the power limit, which have no counters: power alone is known of their jobs.
+// Sweeps of the power limit. They have no counters, so only the power of their jobs is known.
 Result<std::vector<Example>> load_limits(const std::string& data) {
   ASSIGN_OR_RETURN(ExampleSet all, read_examples({data + "/zeus_power_trace/data.csv",
                                                   data + "/zeus_profile_windows/data.csv",
@@ -199,7 +199,7 @@ Result<std::vector<Example>> load_limits(const std::string& data) {
   return std::move(all.examples);
 }
 
-// Against the power limit: workloads left out, and every card left out once.
+// Predictions under a power limit, with workloads left out, and with each card left out once.
 Result<void> limits(const std::string& data) {
   ASSIGN_OR_RETURN(const std::vector<Example> examples, load_limits(data));
   RETURN_IF_ERROR(compare({{"power limits", examples}}, 10));
@@ -211,7 +211,7 @@ Result<void> limits(const std::string& data) {
     std::ranges::copy_if(examples, std::back_inserter(rest),
                          [&, name = card](const Example& e) { return e.key.gpu != name; });
     for (const Contender& contender : contenders(TrainingOptions{})) {
-      if (contender.name == "roofline") continue;  // without counters it says nothing
+      if (contender.name == "roofline") continue;  // it needs counters
       ASSIGN_OR_RETURN(const auto predictor, contender.make(rest));
       Outcome outcome;
       for (const Example& example : tested) outcome.checker.add(*predictor, example);
@@ -221,8 +221,8 @@ Result<void> limits(const std::string& data) {
   return {};
 }
 
-// All that bounds between two cards are learnt from: simulated cards, public sweeps with counters,
-// and those of power limits.
+// Everything from which bounds between two cards are learnt: simulated cards, public sweeps with
+// counters, and public sweeps of power limits.
 Result<std::vector<Example>> load_pairs(const std::string& data, const std::string& simulated) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(simulated)) {
@@ -237,8 +237,8 @@ Result<std::vector<Example>> load_pairs(const std::string& data, const std::stri
   return std::move(all.examples);
 }
 
-// Trained on one card, tested on another; bounds learnt from pairs of other families than the
-// tested one's.
+// Trains on one card and tests on another. Bounds come from pairs of cards outside the tested
+// card's family.
 Result<void> cards(const std::string& data, const std::string& simulated) {
   const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
   ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
@@ -267,7 +267,7 @@ Result<void> cards(const std::string& data, const std::string& simulated) {
   return {};
 }
 
-// What kCardPairScales is to be: every family in it.
+// Computes kCardPairScales, from all families.
 Result<void> scales(const std::string& data, const std::string& simulated) {
   ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
   for (const ModelKind kind : kModelKinds) {
@@ -283,7 +283,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Training on every shared sweep, and asking for a grid of 110 SM and 5 memory clocks.
+// The time to train on every shared sweep, and to predict a grid of 110 SM and 5 memory clocks.
 Result<void> speed(const std::string& data) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(data)) {
@@ -312,7 +312,7 @@ Result<void> speed(const std::string& data) {
     times.push_back(out.empty() ? 0 : seconds_since(start));
   }
   std::ranges::sort(times);
-  fmt::print("- asking for 110 × 5 Settings: median {:.2f} ms, least {:.2f} ms of 200\n",
+  fmt::print("- predicting 110 × 5 settings: median {:.2f} ms, least {:.2f} ms of 200\n",
              1e3 * times[100], 1e3 * times[0]);
   return {};
 }
@@ -323,7 +323,7 @@ Result<void> speed(const std::string& data) {
 int main(int argc, char** argv) {
   const std::string_view part = argc > 2 ? argv[2] : "";
   hypermile::Result<void> done =
-      hypermile::Error{hypermile::ErrorCode::kUsage, "expected DATA_FOLDER and a part"};
+      hypermile::Error{hypermile::ErrorCode::kUsage, "give DATA_FOLDER and a part"};
   if (part == "workloads" && argc == 3) done = hypermile::workloads(argv[1]);
   if (part == "pooled" && argc == 3) done = hypermile::pooled(argv[1]);
   if (part == "cards" && argc == 4) done = hypermile::cards(argv[1], argv[3]);

@@ -16,7 +16,7 @@ struct Stretch {
   double really = 0;
 };
 
-// Between boundaries [first, last] of the trace.
+// Counted and true iterations between boundaries [first, last] of the trace.
 Stretch count(const LabelledStream& stream, std::uint64_t from, const DetectorTrace& trace,
               std::size_t first, std::size_t last) {
   Stretch stretch;
@@ -27,7 +27,7 @@ Stretch count(const LabelledStream& stream, std::uint64_t from, const DetectorTr
 }
 
 void judge_lock(const LabelledStream& stream, std::uint64_t from, const DetectorTrace& trace,
-                std::size_t index, Trial& trial) {
+                std::size_t index, DetectorTrial& trial) {
   const DetectorTrace::Locked& lock = trace.locks[index];
   const std::size_t first = lock.first_boundary;
   const std::size_t end = index + 1 < trace.locks.size() ? trace.locks[index + 1].first_boundary
@@ -59,7 +59,7 @@ double locked_share(const LabelledStream& stream, std::uint64_t from, const Dete
 }
 
 void judge_levels(const LabelledStream& stream, std::uint64_t from, const DetectorTrace& trace,
-                  Trial& trial) {
+                  DetectorTrial& trial) {
   if (stream.inner == 1) {
     trial.level_right = trace.levels.empty() || trace.levels.back().outer.empty();
     return;
@@ -70,7 +70,7 @@ void judge_levels(const LabelledStream& stream, std::uint64_t from, const Detect
   trial.level_right = !trace.levels.empty() && right(trace.levels.back());
   const auto first = std::ranges::find_if(trace.levels, right);
   if (first == trace.levels.end()) return;
-  // Told in the middle of a lock's back-fill, it is known at the lock.
+  // A level that is reported during a lock's back-fill is known at the lock.
   std::uint64_t launch = first->launch;
   for (const auto& lock : trace.locks) {
     const bool inside = first->launch <= lock.lock.launch &&
@@ -108,9 +108,9 @@ DetectorTrace trace(const LabelledStream& stream, std::uint64_t from) {
   return trace;
 }
 
-Trial try_detector(const LabelledStream& stream, std::uint64_t from) {
+DetectorTrial try_detector(const LabelledStream& stream, std::uint64_t from) {
   const DetectorTrace told = trace(stream, from);
-  Trial trial;
+  DetectorTrial trial;
   trial.breaks = static_cast<unsigned>(told.breaks.size());
   trial.locked_share = locked_share(stream, from, told);
   if (told.locks.empty()) return trial;
@@ -125,8 +125,9 @@ Trial try_detector(const LabelledStream& stream, std::uint64_t from) {
   return trial;
 }
 
-std::vector<Trial> try_starts(const LabelledStream& stream, std::size_t starts, Random& random) {
-  std::vector<Trial> trials;
+std::vector<DetectorTrial> try_starts(const LabelledStream& stream, std::size_t starts,
+                                      Random& random) {
+  std::vector<DetectorTrial> trials;
   for (std::size_t i = 0; i < starts; ++i) {
     const double half = 0.5 * static_cast<double>(stream.launches.size());
     const auto from = i == 0 ? 0 : static_cast<std::uint64_t>(half * random.uniform());

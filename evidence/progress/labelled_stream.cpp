@@ -13,13 +13,13 @@
 namespace hypermile {
 namespace {
 
-// Iterations were recorded per optimizer step; in this one a step has eight micro-batches.
+// Iterations were recorded per optimizer step; in this recording a step has eight micro-batches.
 std::uint32_t micro_batches(const std::string& name) {
   return name == "gpt2_ga8_bf16" ? 8 : 1;
 }
 
-// The positions of the kernel that is launched once an iteration, the first such. How many
-// iterations there were is known; a recording cut short may lack one or have the begin of one more.
+// The positions of the first kernel that is launched once per iteration. The number of iterations
+// is known; a truncated recording may lack one or contain the beginning of one more.
 std::vector<std::uint64_t> find_starts(const std::vector<Launch>& launches,
                                        std::size_t iterations) {
   std::map<std::uint32_t, std::vector<std::uint64_t>> positions;
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> find_starts(const std::vector<Launch>& launches,
     if (at.size() + 1 < iterations || at.size() > iterations + 1) continue;
     if (best.empty() || at.front() < best.front()) best = at;
   }
-  // Recordings begin with an iteration, wherever in it that kernel stands.
+  // Recordings begin with an iteration, wherever in it this kernel stands.
   const std::uint64_t offset = best.empty() ? 0 : best.front();
   for (std::uint64_t& at : best) at -= offset;
   return best;

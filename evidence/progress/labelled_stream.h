@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch stream whose iterations are known, launch by launch: recordings, edits of recordings and
-// made-up streams. The detector is judged against it.
+// A launch stream whose iterations are known exactly: recordings, edited recordings and synthetic
+// streams. The detector is judged against it.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ namespace hypermile {
 struct LabelledStream {
   std::string name;
   std::vector<Launch> launches;
-  // Numbers of the launches that open an iteration of level 0, ascending; empty: aperiodic.
+  // Launches that open an iteration of level 0, ascending; empty for an aperiodic stream.
   std::vector<std::uint64_t> starts;
-  std::uint32_t inner = 1;          // iterations of level 0 in one of the job's
-  std::vector<Instant> gpu_begins;  // of the job's iterations, on the GPU; empty: not recorded
+  std::uint32_t inner = 1;  // iterations of level 0 in one iteration of the job
+  // When the job's iterations began on the GPU; empty if not recorded.
+  std::vector<Instant> gpu_begins;
 
-  // Iterations of level 0 before this launch, with the part of the open one; extrapolated beyond
-  // the first and last start.
+  // Iterations of level 0 before this launch, with the finished part of the open one; extrapolated
+  // before the first start and after the last.
   double iterations_at(std::uint64_t launch) const;
   double launches_per_iteration() const;
-  // Of level 0, on the host's axis.
+  // Mean period of level 0 on the host's axis.
   Seconds mean_period() const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launch streams that nobody recorded: some without any period, on which a detector must stay
-// silent, and jobs whose iterations take seconds, on whose layers it must not lock.
+// Synthetic launch streams: some without any period, on which a detector must stay silent, and jobs
+// whose iterations take seconds, on whose layers it must not lock.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct AperiodicKind {
   std::string name;
   std::function<LabelledStream(Seconds lasting, Random& random)> make;
 };
-// Random products in bursts, independent launches, a Markov chain, routines called at random, a
+// Bursts of random products, independent launches, a Markov chain, routines called at random, and a
 // random walk of the mixture.
 const std::vector<AperiodicKind>& aperiodic_kinds();
 
@@ -29,16 +29,16 @@ struct Transformer {
   Seconds forward{3};
   Seconds backward{6};
   std::size_t iterations = 12;
-  double jitter = 0.05;  // of the pace
+  double jitter = 0.05;  // relative, of the pace
 };
 LabelledStream make_transformer(const Transformer& shape, Random& random);
 
-// A recurrent network in a loop of the framework: `least` to `most` time steps forward, as many
+// A recurrent network as a loop of the framework: `least` to `most` time steps forward, as many
 // backward, then an optimizer.
 LabelledStream make_recurrent(std::size_t least, std::size_t most, std::size_t iterations,
                               Random& random);
 
-// One graph an iteration and so many kernels of other names beside it.
+// Each iteration launches one graph, and `kernels` kernels of other names.
 LabelledStream make_graph_loop(std::size_t kernels, Seconds period, std::size_t iterations,
                                Random& random);
 

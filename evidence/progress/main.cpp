@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// progress_evidence [LAUNCHES]: prints docs/evidence/iterations.md, the launch detector against
-// recordings, edits of them and made-up streams. LAUNCHES is the folder of recordings; without them
-// the tables that need them are left out. Called by scripts/evidence/iterations.
+// progress_evidence [LAUNCHES]: prints docs/evidence/iterations.md, which compares the launch
+// detector with recordings, edited recordings and synthetic streams. LAUNCHES is the folder of
+// recordings; without it the tables that need recordings are left out. scripts/evidence/iterations
+// calls it.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -13,16 +13,16 @@ namespace hypermile {
 namespace {
 
 struct Summary {
-  std::vector<double> after;  // s
-  double worst_ratio = 0;     // off at the instant of lock
+  std::vector<double> after;  // seconds
+  double worst_ratio = 0;     // count error at the instant of lock
   double worst_count = 0;
   unsigned wrong = 0, never = 0, breaks = 0, levels_right = 0;
   double latest_level = 0;  // outer iterations
 };
 
-Summary summarise(const std::vector<Trial>& trials) {
+Summary summarise(const std::vector<DetectorTrial>& trials) {
   Summary sum;
-  for (const Trial& trial : trials) {
+  for (const DetectorTrial& trial : trials) {
     sum.never += trial.lock_after ? 0 : 1;
     if (trial.lock_after) sum.after.push_back(trial.lock_after->value());
     sum.wrong += trial.wrong ? 1 : 0;
@@ -53,7 +53,7 @@ std::span<const Boundary> between(const std::vector<Boundary>& all, Instant from
   return {first, last};
 }
 
-// Errors of host-side periods over windows of one length, one every tenth of a second.
+// Errors of host-side periods over windows of one length, one window every 0.1 s.
 std::string window_cell(const std::vector<Boundary>& host, const std::vector<Boundary>& gpu,
                         Seconds window) {
   std::vector<double> errors;

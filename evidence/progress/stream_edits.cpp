@@ -8,9 +8,9 @@
 namespace hypermile {
 namespace {
 
-constexpr std::uint32_t kNewKernels = 100000;  // above those of any recording
+constexpr std::uint32_t kNewKernels = 100000;  // above the kernel ids of any recording
 
-// Builds a stream from pieces of another: each launch keeps the pause before it.
+// Builds a stream from pieces of another. Each launch keeps the pause before it.
 class Builder {
  public:
   explicit Builder(const LabelledStream& from) : from_(&from) {

@@ -47,7 +47,7 @@ StressResult stress(const StressRow& row, const std::vector<LabelledStream>& str
       const double third = static_cast<double>(stream.launches.size()) / 3;
       const auto start =
           row.from_the_start ? 0 : static_cast<std::uint64_t>(third * random.uniform());
-      const Trial trial = try_detector(stream, start);
+      const DetectorTrial trial = try_detector(stream, start);
       ++result.runs;
       result.breaks += trial.breaks;
       if (trial.lock_after) result.lock_after.push_back(trial.lock_after->value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of stresses: each an edit of a recording, tried from random starts with several seeds.
+// The table of stresses: each is an edit of a recording, tried from random starts with several
+// seeds.
 #pragma once
 
 #include <functional>
@@ -17,24 +18,23 @@ struct StressRow {
   std::string id;
   std::string what;
   std::function<LabelledStream(const LabelledStream& from, Random& random)> edit;
-  bool from_the_start = false;  // else from a random place
+  bool from_the_start = false;  // otherwise from a random place
 };
 inline std::ostream& operator<<(std::ostream& out, const StressRow& row) {
   return out << row.id;
 }
 
 const std::vector<StressRow>& stress_rows();
-// The recordings that are edited.
 const std::vector<std::string>& stressed_names();
 
 struct StressResult {
   std::size_t runs = 0;
   std::size_t right = 0;
-  std::size_t wrong = 0;  // the rest never locked
+  std::size_t wrong = 0;  // the remaining runs never locked
   std::size_t breaks = 0;
   std::size_t nested = 0;          // runs of streams with an outer level…
   std::size_t nested_right = 0;    // …that ended with the right one
-  std::vector<double> lock_after;  // s
+  std::vector<double> lock_after;  // seconds
   std::string first_trouble;
 };
 StressResult stress(const StressRow& row, const std::vector<LabelledStream>& streams,

@@ -27,7 +27,7 @@ std::string made_row(const std::string& what, const LabelledStream& stream, std:
   Random random(7);
   for (std::size_t i = 0; i < starts; ++i) {
     const double launch = 0.35 * random.uniform() * static_cast<double>(stream.launches.size());
-    const Trial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
+    const DetectorTrial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
     right += trial.lock_after && !trial.wrong ? 1 : 0;
     wrong += trial.wrong ? 1 : 0;
     if (trial.lock_after) iterations.push_back(trial.lock_iterations);
@@ -64,14 +64,14 @@ std::string accumulation_table(const std::vector<LabelledStream>& recordings, st
     for (const LabelledStream& from : stressed(recordings)) {
       if (from.inner > 1) continue;
       const LabelledStream stream = with_accumulation(from, steps);
-      // Less than eight outer iterations after a start prove nothing.
+      // Fewer than eight outer iterations after a start prove nothing.
       if (stream.starts.size() < 16 * steps) continue;
       Random random(derive_seed(steps, from.name.c_str()));
       std::size_t right = 0;
       std::vector<double> after;
       for (std::size_t i = 0; i < seeds; ++i) {
         const double launch = 0.5 * random.uniform() * static_cast<double>(stream.launches.size());
-        const Trial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
+        const DetectorTrial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
         right += trial.level_after && !trial.wrong ? 1 : 0;
         if (trial.level_after) after.push_back(*trial.level_after);
       }
@@ -125,7 +125,7 @@ std::string aperiodic_table(std::size_t seeds) {
     double share = 0;
     for (std::size_t seed = 0; seed < seeds; ++seed) {
       Random random(derive_seed(seed, kind.name.c_str()));
-      const Trial trial = try_detector(kind.make(Seconds(6), random), 0);
+      const DetectorTrial trial = try_detector(kind.make(Seconds(6), random), 0);
       locked += trial.lock_after ? 1 : 0;
       share += trial.locked_share;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of docs/evidence/iterations.md, as Markdown.
+// Makes the tables of docs/evidence/iterations.md, as Markdown.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace hypermile {
 
-// Of recordings, from so many random starts each: time to lock, counts, levels.
+// Time to lock, counts and levels of recordings, from `starts` random starts each.
 std::string lock_table(const std::vector<LabelledStream>& recordings, std::size_t starts);
-// Period from host times over windows, against the GPU's over the same.
+// The period from host times over windows, compared with the GPU's over the same windows.
 std::string period_table(const std::vector<LabelledStream>& recordings);
-// Edits of some of the recordings.
+// Results on edited recordings.
 std::string stress_table(const std::vector<LabelledStream>& recordings, std::size_t seeds);
 std::string accumulation_table(const std::vector<LabelledStream>& recordings, std::size_t seeds);
 std::string phase_table(const std::vector<LabelledStream>& recordings);
-// Streams that nobody recorded.
+// Results on synthetic streams.
 std::string aperiodic_table(std::size_t seeds);
 std::string made_table(std::size_t starts);
 
-// The q-quantile of what may be unsorted; nan when empty.
+// The q-quantile of unsorted values; NaN if there are none.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace hypermile

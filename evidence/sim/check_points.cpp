@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "evidence/sim/nelder_mead.h"
+#include "base/nelder_mead.h"
 #include "sim/gpu_sheet.h"
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 
 namespace hypermile {
 namespace {
@@ -48,7 +48,7 @@ void compare(std::vector<CheckPoint>& points, const std::string& what, const cha
   }
 }
 
-void add_clocks(std::vector<CheckPoint>& points, const std::string& what, const GpuPhysics& gpu,
+void add_clocks(std::vector<CheckPoint>& points, const std::string& what, const GpuConstants& gpu,
                 const Load& load, const std::vector<Published>& rows) {
   const SteadyState normal = steady_state(gpu, load, {});
   for (const Published& row : rows) {
@@ -56,8 +56,8 @@ void add_clocks(std::vector<CheckPoint>& points, const std::string& what, const 
   }
 }
 
-// The job behind the limit sweep is known by its ratios only: four numbers are fitted. Its waits
-// are long ones (input of an epoch), so the limiter cannot average over them.
+// Only ratios are published for the job behind the limit sweep, so four numbers are fitted. It
+// waits for long times (input of an epoch), so the limiter cannot average over its waits.
 Load limit_job(const std::vector<double>& x) {
   Load load;
   PartWork& part = only_part(load);
@@ -69,7 +69,7 @@ Load limit_job(const std::vector<double>& x) {
   return load;
 }
 
-void add_limits(std::vector<CheckPoint>& points, const GpuPhysics& gpu) {
+void add_limits(std::vector<CheckPoint>& points, const GpuConstants& gpu) {
   const std::vector<Published> rows = {{225, 0.95, 1.02},  {200, 0.88, 1.05}, {175, 0.83, 1.10},
                                        {150, 0.775, 1.18}, {125, 0.80, 1.44}, {100, 0.86, 1.93}};
   const auto against = [&](const std::vector<double>& x) {
@@ -102,7 +102,7 @@ void add_limits(std::vector<CheckPoint>& points, const GpuPhysics& gpu) {
 struct Change {
   double time = 0, energy = 0;
 };
-Change change(const GpuPhysics& gpu, const Load& load, std::optional<double> sm,
+Change change(const GpuConstants& gpu, const Load& load, std::optional<double> sm,
               std::optional<double> memory) {
   Setting setting;
   if (sm) setting.sm_clock = Mhz(*sm);
@@ -123,24 +123,24 @@ Result<std::vector<CheckPoint>> check_points() {
   ASSIGN_OR_RETURN(const GpuSheet a4000, load_gpu_sheet("a4000"));
   std::vector<CheckPoint> points;
   const Load fma = kernel(1e12, 0);
-  add_clocks(points, "V100 FMA", v100.physics, fma,
+  add_clocks(points, "V100 FMA", v100.constants, fma,
              {{1237, 0.855, 1.10}, {1087, 0.752, 1.25}, {945, 0.718, 1.45}, {502, 0.846, 0}});
-  // Within 1 % of the default's time, says the source.
-  add_clocks(points, "V100 vectorAdd", v100.physics, kernel(3e9, 3.6e10),
+  // The source says: within 1 % of the default's time.
+  add_clocks(points, "V100 vectorAdd", v100.constants, kernel(3e9, 3.6e10),
              {{1237, 0.904, 1.0}, {1087, 0.814, 1.0}, {945, 0.777, 1.01}, {705, 0.874, 1.47}});
-  add_clocks(points, "A4000 FMA", a4000.physics, fma,
+  add_clocks(points, "A4000 FMA", a4000.constants, fma,
              {{1710, 0.978, 1.02},
               {1530, 0.842, 1.14},
               {1335, 0.748, 1.30},
               {960, 0.846, 0},
               {405, 1.354, 0}});
-  add_limits(points, v100.physics);
+  add_limits(points, v100.constants);
   return points;
 }
 
 Result<std::vector<Direction>> kernel_class_directions() {
   ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet("rtx3080ti"));
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   Load gemm = kernel(6.5e12, 1.2e10, Precision::kBf16);
   only_part(gemm).compute_efficiency = 0.85;
   const Load elementwise = kernel(2e9, 8e9);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Published points that the simulator's sheets must meet: energy and time against clock of two
-// kernels on a V100 and one on an A4000, ResNet50 under power limits on a V100, and which clocks
-// suit which kind of kernel on an RTX 3080 Ti.
+// Published results that the simulator's sheets must reproduce: energy and time against clock of
+// two kernels on a V100 and one on an A4000, ResNet50 under power limits on a V100, and which
+// clocks suit which kind of kernel on an RTX 3080 Ti.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct CheckPoint {
 // Fails only if a sheet cannot be read.
 Result<std::vector<CheckPoint>> check_points();
 
-// A direction: what the paper found, and whether the simulator does the same.
+// The direction of an effect in a paper, and whether the simulator shows the same.
 struct Direction {
   std::string what;
   std::string published;

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "evidence/sim/h200_points.h"
-#include "evidence/sim/nelder_mead.h"
 
 namespace hypermile {
 namespace {
@@ -47,17 +46,6 @@ TEST(Evidence, H200PowerIsMetWithinFivePercent) {
     EXPECT_NEAR(point.simulated_op_us / point.op_us, 1, 0.05)
         << point.kernel << " at duty " << point.duty;
   }
-}
-
-TEST(NelderMead, FindsTheLowestPointOfACurvedValley) {
-  const auto valley = [](const std::vector<double>& x) {
-    return std::pow(1 - x[0], 2) + 100 * std::pow(x[1] - x[0] * x[0], 2);
-  };
-
-  const Minimum found = nelder_mead(valley, {-1, 1}, 0.5, 400);
-
-  EXPECT_NEAR(found.at[0], 1, 1e-3);
-  EXPECT_NEAR(found.at[1], 1, 1e-3);
 }
 
 }  // namespace

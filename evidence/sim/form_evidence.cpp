@@ -13,7 +13,7 @@
 namespace hypermile {
 namespace {
 
-// Sets whose rows hold a clock or limit with time and power of one GPU.
+// Sets whose rows have a clock or limit with time and power of one GPU.
 constexpr const char* kSets[] = {"kerneltuner_fp32",
                                  "zyj_v100_33workloads",
                                  "ttu_a100_v100",
@@ -31,7 +31,7 @@ constexpr const char* kSets[] = {"kerneltuner_fp32",
                                  "darsh_llm_powercap",
                                  "b300_powercap"};
 
-// Where a row says no clock: boost clock and default limit as the makers list them.
+// For rows without a clock: boost clock and default limit from the vendor's data sheets.
 struct NamedHints {
   const char* part;
   GpuHints hints;
@@ -45,7 +45,7 @@ GpuHints hints_for(const std::string& set, const std::string& gpu) {
   for (const NamedHints& named : kHints) {
     if (gpu == named.part) return named.hints;
   }
-  // Limit sweeps record no clock; the V100 of that set is the PCIe one (250 W).
+  // Limit sweeps record no clock; the V100 of that set is the PCIe model (250 W).
   if (gpu == "V100" && set.rfind("zeus", 0) == 0) return {Mhz(1380), Watts(250), Mhz(0)};
   return {};
 }
@@ -59,13 +59,6 @@ than at 802 MHz and half as much again at 1237 as at 1087 MHz: no smooth voltage
 In the low P-state of the GTX 980 the streaming kernels keep their speed down to 500 MHz while the one SM clock knee of the
 bandwidth that was fitted for all its kernels slows them there.
 )";
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 struct Tally {
   std::vector<double> time, energy;

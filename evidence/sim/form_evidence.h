@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table that says how well the simulator's form describes every measured workload.
+// Makes the table that shows how well the simulator's formula fits every measured workload.
 #pragma once
 
 #include <string>
 
 namespace hypermile {
 
-// `folder` holds one folder a set, each with data.csv. Error tables only: no measured row.
+// `folder` contains one folder per set, each with data.csv. The table has errors only, no measured
+// rows.
 std::string form_evidence(const std::string& folder);
 
 }  // namespace hypermile

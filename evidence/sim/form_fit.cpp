@@ -5,14 +5,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "evidence/sim/nelder_mead.h"
-#include "sim/oracle.h"
+#include "base/nelder_mead.h"
+#include "sim/steady_state.h"
 
 namespace hypermile {
 namespace {
 
 constexpr std::size_t kFp32 = static_cast<std::size_t>(Precision::kFp32);
-constexpr double kUnit = 1e12;  // rates are arbitrary: only shares count
+constexpr double kUnit = 1e12;  // rates are arbitrary: only shares matter
 constexpr std::size_t kCurvesForGpu = 12;
 constexpr std::size_t kPointsForGpu = 14;
 constexpr int kInnerEvaluations = 120;
@@ -23,7 +23,7 @@ double logistic(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// What all curves of a GPU share. Seven numbers on scales where a step of one half is moderate.
+// Seven numbers that all curves of a GPU share, on scales where 0.5 is a moderate step.
 struct GpuShape {
   std::vector<double> at = {0, 0.5, -0.7, -0.5, 0, -1, -1};
 };
@@ -54,9 +54,9 @@ Ranges ranges_of(const std::vector<const Curve*>& curves, const GpuHints& hints)
   return ranges;
 }
 
-GpuPhysics physics_of(const GpuShape& shape, const Ranges& ranges) {
+GpuConstants constants_of(const GpuShape& shape, const Ranges& ranges) {
   const std::vector<double>& x = shape.at;
-  GpuPhysics gpu;
+  GpuConstants gpu;
   gpu.clocks.sm_min = Mhz(ranges.sm * 0.05);
   gpu.clocks.sm_max = gpu.clocks.sm_boost = Mhz(ranges.sm);
   gpu.clocks.memory_default = Mhz(ranges.memory);
@@ -87,7 +87,7 @@ struct Job {
   CardTraits card;
 };
 
-// Three numbers: share of waiting, compute against memory, watts of the core.
+// `x` holds the share of waiting, compute against memory, and watts of the core.
 Job job_of(const std::vector<double>& x) {
   Job job;
   const double waiting = 0.98 * logistic(x[0]);
@@ -105,7 +105,7 @@ Job job_of(const std::vector<double>& x) {
 Setting setting_of(const CurvePoint& point, const Curve& curve) {
   Setting setting = overlay(curve.default_values, point.setting);
   if (point.sm_seen) setting.sm_clock = point.sm_seen;
-  // A default without a lock runs as the power limit lets it; its clock is not a lock.
+  // An unlocked default runs as the power limit permits; its clock is not a lock.
   if (point.setting.empty() && !point.sm_seen) setting.sm_clock.reset();
   return setting;
 }
@@ -114,7 +114,7 @@ struct Errors {
   std::vector<double> time, energy;
 };
 
-Errors errors_of(const GpuPhysics& gpu, const Curve& curve, const std::vector<double>& workload,
+Errors errors_of(const GpuConstants& gpu, const Curve& curve, const std::vector<double>& workload,
                  std::size_t stride) {
   const Job job = job_of(workload);
   const auto model = [&](const CurvePoint& point) {
@@ -144,24 +144,17 @@ double cost_of(const Errors& errors) {
   return std::isfinite(sum) ? sum / static_cast<double>(errors.time.size()) : 1e6;
 }
 
-Minimum fit_curve(const GpuPhysics& gpu, const Curve& curve, const std::vector<double>& start,
+Minimum fit_curve(const GpuConstants& gpu, const Curve& curve, const std::vector<double>& start,
                   std::size_t stride, int evaluations) {
   return nelder_mead(
       [&](const std::vector<double>& x) { return cost_of(errors_of(gpu, curve, x, stride)); },
       start, 0.7, evaluations);
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 const std::vector<std::vector<double>> kStarts = {
     {-3, 0, -1}, {-3, -2, -1}, {-3, 2, -1}, {0, 0, -1}};
 
-CurveError final_error(const GpuPhysics& gpu, const Curve& curve) {
+CurveError final_error(const GpuConstants& gpu, const Curve& curve) {
   Minimum best{{}, 1e9};
   for (const std::vector<double>& start : kStarts) {
     Minimum found = fit_curve(gpu, curve, start, 1, kFinalEvaluations);
@@ -187,14 +180,14 @@ CurveError final_error(const GpuPhysics& gpu, const Curve& curve) {
   return error;
 }
 
-GpuFit fit_with(const std::string& gpu, const GpuPhysics& physics,
+GpuFit fit_with(const std::string& gpu, const GpuConstants& constants,
                 const std::vector<const Curve*>& curves) {
   GpuFit fit;
   fit.gpu = gpu;
-  fit.static_w = physics.power.fixed.value() + physics.power.memory_background.value();
-  fit.knee_mhz = physics.power.voltage_knee.value();
-  fit.slope_per_mhz = physics.power.voltage_slope;
-  for (const Curve* curve : curves) fit.curves.push_back(final_error(physics, *curve));
+  fit.static_w = constants.power.fixed.value() + constants.power.memory_background.value();
+  fit.knee_mhz = constants.power.voltage_knee.value();
+  fit.slope_per_mhz = constants.power.voltage_slope;
+  for (const Curve* curve : curves) fit.curves.push_back(final_error(constants, *curve));
   return fit;
 }
 
@@ -206,33 +199,41 @@ double total_error(const GpuFit& fit) {
 
 }  // namespace
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
                const GpuHints& hints) {
   const Ranges ranges = ranges_of(curves, hints);
-  // The GPU's own numbers from a spread of its curves, each with its best workload numbers so far.
+  // Fit the GPU's numbers to a selection of its curves, each with its best workload numbers so far.
   std::vector<const Curve*> chosen;
   const std::size_t every = std::max<std::size_t>(1, curves.size() / kCurvesForGpu);
   for (std::size_t i = 0; i < curves.size(); i += every) chosen.push_back(curves[i]);
   std::vector<std::vector<double>> best(chosen.size(), kStarts.front());
   const auto cost = [&](const std::vector<double>& at) {
-    const GpuPhysics physics = physics_of({at}, ranges);
+    const GpuConstants constants = constants_of({at}, ranges);
     double sum = 0;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const std::size_t stride = std::max<std::size_t>(1, chosen[i]->points.size() / kPointsForGpu);
-      Minimum found = fit_curve(physics, *chosen[i], best[i], stride, kInnerEvaluations);
+      Minimum found = fit_curve(constants, *chosen[i], best[i], stride, kInnerEvaluations);
       sum += found.value;
       best[i] = std::move(found.at);
     }
     return sum;
   };
-  // Two starts, judged on all curves: memory that needs a high SM clock, and memory that does not.
+  // Two starts, compared on all curves: memory that needs a high SM clock, and memory that does
+  // not.
   GpuFit lowest;
   for (const double bandwidth_knee : {0.0, -3.0}) {
     best.assign(chosen.size(), kStarts.front());
     GpuShape shape;
     shape.at[4] = bandwidth_knee;
     shape.at = nelder_mead(cost, shape.at, 0.8, kOuterEvaluations).at;
-    GpuFit fit = fit_with(gpu, physics_of(shape, ranges), curves);
+    GpuFit fit = fit_with(gpu, constants_of(shape, ranges), curves);
     if (lowest.curves.empty() || total_error(fit) < total_error(lowest)) lowest = std::move(fit);
   }
   return lowest;

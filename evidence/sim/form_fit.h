@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is the simulator's form able to describe measured GPUs? Fits it to every curve of one GPU:
-// voltage, static power and memory once for the GPU, and three numbers a workload (share of
-// waiting, compute against memory, watts of the core). Time is scaled to the default's.
+// Tests whether the simulator's formula can describe measured GPUs, by fitting it to every curve of
+// one GPU: voltage, static power and memory once per GPU, and three numbers per workload (share of
+// waiting, compute against memory, watts of the core). Time is relative to the default's. Cannot
+// fail.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@
 namespace hypermile {
 
 struct CurveError {
-  std::string workload;    // with phase and variant
-  std::size_t points = 0;  // beside the default
+  std::string workload;    // including phase and variant
+  std::size_t points = 0;  // without the default
   double time = 0;         // median absolute relative error over the points
   double energy = 0;
   double worst_time = 0, worst_energy = 0;
@@ -27,13 +28,15 @@ struct GpuFit {
   std::vector<CurveError> curves;
 };
 
-// Where a row says nothing: the clocks the card runs at by default, and its power limit. 0:
-// unknown.
+// Values for rows that lack them: the card's default clocks and its power limit. 0: unknown.
 struct GpuHints {
   Mhz boost = Mhz(0);
   Watts limit = Watts(0);
   Mhz memory = Mhz(0);
 };
+
+// The middle value; the upper one of an even number. 0 where there is none.
+double median(std::vector<double> values);
 
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
                const GpuHints& hints);

@@ -17,8 +17,8 @@ constexpr double kOperands = 3.0 * 8192 * 8192;
 constexpr double kWarmUp = 60;
 constexpr double kMeasured = 60;
 
-// One operation of a recorded kernel. Efficiencies are those of the recorded times at full clock;
-// the activity of zeros is the recorded power's.
+// One operation of a recorded kernel. Efficiencies follow from the recorded times at full clock,
+// the activity of zeros from the recorded power.
 Result<PartWork> operation(const std::string& kernel) {
   PartWork part;
   const auto flops = [&](Precision precision) -> double& {
@@ -41,7 +41,7 @@ Result<PartWork> operation(const std::string& kernel) {
   return part;
 }
 
-void simulate(const GpuPhysics& gpu, const PartWork& one, double burst_s, double gap_s,
+void simulate(const GpuConstants& gpu, const PartWork& one, double burst_s, double gap_s,
               H200Point& point) {
   const double count = std::round(burst_s / (point.op_us * 1e-6));
   Load load;
@@ -53,7 +53,7 @@ void simulate(const GpuPhysics& gpu, const PartWork& one, double burst_s, double
   part.bytes *= count;
   part.host = Seconds(gap_s);
   SimGpuState state = make_sim_gpu(gpu, 1);
-  // A slow level of the job would be counted as a slow operation.
+  // A slow level of the job would look like a slow operation.
   state.effects.two_level_times = 0;
   start_job(state, gpu, load);
   advance(state, gpu, &load, Seconds(kWarmUp));
@@ -69,7 +69,7 @@ void simulate(const GpuPhysics& gpu, const PartWork& one, double burst_s, double
 
 Result<std::vector<H200Point>> h200_points(const std::string& csv) {
   ASSIGN_OR_RETURN(GpuSheet sheet, load_gpu_sheet("h200"));
-  sheet.physics.spread = CardSpread();
+  sheet.constants.spread = CardSpread();
   std::ifstream file(csv);
   if (!file) return Error{ErrorCode::kNotFound, csv + " is not there"};
   ASSIGN_OR_RETURN(CsvReader reader, CsvReader::open(file, csv));
@@ -90,7 +90,7 @@ Result<std::vector<H200Point>> h200_points(const std::string& csv) {
     ASSIGN_OR_RETURN(point.power_w, number("power_w"));
     ASSIGN_OR_RETURN(const PartWork part, operation(point.kernel));
     point.duty = burst_ms / (burst_ms + gap_ms);
-    simulate(sheet.physics, part, burst_ms * 1e-3, gap_ms * 1e-3, point);
+    simulate(sheet.constants, part, burst_ms * 1e-3, gap_ms * 1e-3, point);
     points.push_back(point);
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// power_vs_clock.csv of an H200 run through the simulator: the same bursts and gaps, with the
-// limiter and every effect as they are; mean power and time of an operation compared.
+// Repeats power_vs_clock.csv, recorded on an H200, in the simulator: the same bursts and gaps, with
+// the limiter and every effect enabled. Compares mean power and time per operation. Fails where the
+// file cannot be read.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace hypermile {
 
 struct H200Point {
   std::string kernel;
-  double duty = 0;  // of the burst in burst and gap
+  double duty = 0;  // duration of the burst over that of burst and gap
   double power_w = 0, simulated_power_w = 0;
   double op_us = 0, simulated_op_us = 0;
 };

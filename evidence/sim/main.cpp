@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sim_evidence [MEASURED [H200]]: prints docs/evidence/simulator.md, which holds the simulator
-// against measured silicon. MEASURED is the folder of public sweeps, H200 that of recordings on an
-// H200; a part whose data is not there says so. Called by scripts/evidence/simulator.
+// sim_evidence [MEASURED [H200]]: prints docs/evidence/simulator.md, which compares the simulator
+// with measured silicon. MEASURED is the folder of public sweeps, H200 that of recordings on an
+// H200; a part without data says so. Called by scripts/evidence/simulator.
 #include <fmt/format.h>
 
 #include <algorithm>

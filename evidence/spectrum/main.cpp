@@ -25,8 +25,7 @@ namespace {
 constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10.0};
 constexpr int kSeeds = 40;
 constexpr int kNoiseSeeds = 1000;
-constexpr std::uint64_t kFresh =
-    130000;  // seeds from here on: not those that thresholds were chosen with
+constexpr std::uint64_t kFresh = 130000;  // test seeds; the thresholds were chosen with other seeds
 constexpr double kTolerance = 0.03;
 
 std::optional<double> gpoeo_answer(const NvmlTrace& trace) {
@@ -67,7 +66,7 @@ std::optional<double> our_answer(const NvmlTrace& trace) {
   return period ? std::optional(period->value()) : std::nullopt;
 }
 
-void synthetic_row(const char* name, SyntheticJob job) {
+void synthetic_row(const char* name, SyntheticTraceOptions job) {
   Tally ours;
   Tally theirs;
   for (const double period : kPeriods) {
@@ -87,7 +86,7 @@ void print_synthetic() {
   fmt::print(
       "| job | ours: right | wrong | mean error | GPOEO's: right | wrong | mean error |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   synthetic_row("iterations scatter by 1 %, noise 4 W", job);
   job.jitter = 0;
   synthetic_row("all iterations alike", job);
@@ -148,7 +147,7 @@ void print_short() {
     int ours = 0;
     int theirs = 0;
     for (int seed = 0; seed < 1000; ++seed) {
-      SyntheticJob job;
+      SyntheticTraceOptions job;
       job.period_s = 0.005 * std::exp(std::log(60.0) * seed / 1000);
       job.jitter = seed % 5 * 0.002;
       job.seconds = 26;
@@ -164,7 +163,7 @@ void print_short() {
   }
 }
 
-// Mean time between the iterations recorded beside it, in ms; "-" where there are none.
+// Mean time in ms between the iterations recorded beside it; "-" if there are none.
 std::string true_period(const std::filesystem::path& data, const std::string& name) {
   std::ifstream file(data / "iterations" / name);
   std::string line;

@@ -10,11 +10,11 @@
 namespace hypermile {
 namespace {
 
-constexpr double kTick = 0.001;           // s, of the signal itself
-constexpr double kRefresh = 0.1;          // s, of power and counter
-constexpr double kUtilization = 1 / 6.0;  // s, that utilisation is averaged over
+constexpr double kTick = 0.001;           // seconds; step of the signal itself
+constexpr double kRefresh = 0.1;          // seconds; refresh of power and counter
+constexpr double kUtilization = 1 / 6.0;  // seconds over which utilisation is averaged
 
-// The signal on a fine grid: watts and percents.
+// The signal on a fine grid, in watts and percent.
 struct Signal {
   std::vector<double> power, gpu, memory;
   int iterations = 0;
@@ -25,26 +25,26 @@ struct Signal {
   }
 };
 
-struct Phase {
+struct Plateau {
   double share = 0, watts = 0, gpu = 0, memory = 0;
 };
 
-std::vector<Phase> draw_phases(Random& random, bool busy) {
+std::vector<Plateau> draw_plateaus(Random& random, bool busy) {
   const int count = 3 + static_cast<int>(random.uniform() * 3);
-  std::vector<Phase> phases;
+  std::vector<Plateau> plateaus;
   double sum = 0;
   for (int i = 0; i < count; ++i) {
-    phases.push_back({random.uniform(0.3, 1), random.uniform(120, 350),
-                      busy ? 100 : random.uniform(30, 100), random.uniform(10, 70)});
-    sum += phases.back().share;
+    plateaus.push_back({random.uniform(0.3, 1), random.uniform(120, 350),
+                        busy ? 100 : random.uniform(30, 100), random.uniform(10, 70)});
+    sum += plateaus.back().share;
   }
-  // The optimizer's: short, and unlike the others.
-  phases.back().watts = random.uniform(90, 140);
-  for (Phase& phase : phases) phase.share /= sum;
-  return phases;
+  // The optimizer's plateau differs from the others.
+  plateaus.back().watts = random.uniform(90, 140);
+  for (Plateau& plateau : plateaus) plateau.share /= sum;
+  return plateaus;
 }
 
-// Sums up to each tick, for means over any stretch.
+// Running sums, for means over any stretch.
 class Means {
  public:
   explicit Means(const std::vector<double>& values) : sums_(1, 0) {
@@ -69,26 +69,26 @@ struct Sensing {
   bool counter = true;
 };
 
-// What polls would read of the signal.
+// What polls of the sensors would read.
 NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
   const Means power(signal.power);
   const Means gpu(signal.gpu);
   const Means memory(signal.memory);
-  const double power_phase = random.uniform(0, kRefresh);
-  const double energy_phase = random.uniform(0, kRefresh);
+  const double power_offset = random.uniform(0, kRefresh);
+  const double energy_offset = random.uniform(0, kRefresh);
   NvmlTrace trace;
   double refreshed = -1;
   double watts = 0;
   double t = 0.5;
   while (t < sensing.seconds + 0.5) {
-    const double refresh = std::floor((t - power_phase) / kRefresh) * kRefresh + power_phase;
+    const double refresh = std::floor((t - power_offset) / kRefresh) * kRefresh + power_offset;
     if (refresh > refreshed) {
       watts =
           power.mean(refresh - sensing.average_s, refresh) + sensing.noise_w * random.gaussian();
       refreshed = refresh;
     }
     const double use = std::floor(t / kUtilization) * kUtilization;
-    const double step = std::floor((t - energy_phase) / kRefresh) * kRefresh + energy_phase;
+    const double step = std::floor((t - energy_offset) / kRefresh) * kRefresh + energy_offset;
     const double row = t + 0.0005 * random.uniform();
     trace.power_w.push_back({row, watts});
     trace.gpu_percent.push_back({row, std::round(gpu.mean(use - kUtilization, use))});
@@ -99,8 +99,8 @@ NvmlTrace sense(const Signal& signal, const Sensing& sensing, Random& random) {
   return trace;
 }
 
-Signal play(const SyntheticJob& job, Random& random) {
-  const std::vector<Phase> phases = draw_phases(random, job.busy);
+Signal play(const SyntheticTraceOptions& job, Random& random) {
+  const std::vector<Plateau> plateaus = draw_plateaus(random, job.busy);
   Signal signal;
   const auto wanted = static_cast<std::size_t>((job.seconds + 1) / kTick);
   double left_over = 0;
@@ -108,13 +108,13 @@ Signal play(const SyntheticJob& job, Random& random) {
     ++signal.iterations;
     const double stretch = std::max(0.3, 1 + job.jitter * random.gaussian());
     for (int repeat = 0; repeat < job.inner; ++repeat) {
-      for (std::size_t i = 0; i < phases.size(); ++i) {
-        const bool last = i + 1 == phases.size();
+      for (std::size_t i = 0; i < plateaus.size(); ++i) {
+        const bool last = i + 1 == plateaus.size();
         if (last && repeat + 1 < job.inner) continue;
         const double parts = last ? 1 : job.inner;
-        left_over += job.period_s * stretch * phases[i].share / parts / kTick;
+        left_over += job.period_s * stretch * plateaus[i].share / parts / kTick;
         while (left_over >= 1) {
-          signal.add(phases[i].watts, phases[i].gpu, phases[i].memory);
+          signal.add(plateaus[i].watts, plateaus[i].gpu, plateaus[i].memory);
           left_over -= 1;
         }
       }
@@ -123,7 +123,7 @@ Signal play(const SyntheticJob& job, Random& random) {
   return signal;
 }
 
-// One series of noise with a standard deviation of about 1, a value a tenth of a second.
+// A series of noise with a standard deviation of about 1, one value every 0.1 s.
 std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random) {
   std::vector<double> values;
   double state = 0;
@@ -137,7 +137,7 @@ std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random
         state = 0.95 * state + 0.31 * random.gaussian();
         break;
       case NoiseKind::kPink: {
-        // Voss and McCartney: octaves that are renewed half as often each.
+        // Voss-McCartney: each octave is renewed half as often as the one before.
         for (std::size_t k = 0; k < octaves.size(); ++k) {
           if (i % (1U << k) == 0) octaves[k] = random.gaussian();
         }
@@ -159,7 +159,7 @@ std::vector<double> draw_noise(NoiseKind kind, std::size_t count, Random& random
 
 }  // namespace
 
-SyntheticTrace synthetic_trace(const SyntheticJob& job) {
+SyntheticTrace synthetic_trace(const SyntheticTraceOptions& job) {
   Random random(derive_seed(job.seed, "synthetic trace"));
   const Signal signal = play(job, random);
   SyntheticTrace result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Made-up NVML recordings with a known answer, for the test of the spectral detector and for
-// docs/evidence/spectrum.md: training iterations of a few phases seen through sensors that behave
-// as an H200's, and noise in which nothing repeats.
+// docs/evidence/spectrum.md: training iterations of a few power plateaus, seen through sensors like
+// an H200's, and noise in which nothing repeats.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace hypermile {
 
-struct SyntheticJob {
+struct SyntheticTraceOptions {
   double period_s = 1;
-  double jitter = 0.01;      // of single iterations, relative
-  double seconds = 60;       // of the recording
+  double jitter = 0.01;      // relative, of single iterations
+  double seconds = 60;       // length of the recording
   double noise_w = 4;        // of each power reading
   double poll_s = 0.1;       // between two rows
-  double average_s = 0.025;  // that a power reading covers: 0.025 on Hopper, 1 on Ampere
-  int inner = 1;             // repetitions of all phases but the last inside an iteration
-  bool busy = false;         // utilisation stays at 100 %, as where the GPU never waits
+  double average_s = 0.025;  // averaging time of a power reading: 0.025 on Hopper, 1 on Ampere
+  int inner = 1;             // repetitions of all plateaus but the last within an iteration
+  bool busy = false;         // utilisation stays at 100 %, because the GPU never waits
   bool counter = true;
   std::uint64_t seed = 1;
 };
 struct SyntheticTrace {
   NvmlTrace trace;
-  double period_s = 0;  // mean of the iterations that were drawn
+  double period_s = 0;  // mean period of the drawn iterations
 };
-SyntheticTrace synthetic_trace(const SyntheticJob& job);
+SyntheticTrace synthetic_trace(const SyntheticTraceOptions& job);
 
 enum class NoiseKind { kWhite, kRed, kPink, kRandomWalk, kBursts };
 NvmlTrace noise_trace(NoiseKind kind, double seconds, std::uint64_t seed);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A training loop in C that tells hypermile where its iterations begin, and asks what an epoch took
- * and cost. Build it with either of
+ * A training loop in C that tells hypermile where its iterations begin and measures the time and
+ * energy of each epoch. Build it with either of
  *
  *   cc train.c $(pkg-config --cflags --libs hypermile) -o train
  *   cmake -B build && cmake --build build
  *
- * and run it alone, or under `hypermile run -- ./train`. Its "training" waits in place of a GPU's
- * work; put yours there.
+ * and run it alone, or as `hypermile run -- ./train`. train_one_iteration() only sleeps; put your
+ * own GPU work there.
  */
 #include <hypermile.h>
 #include <stdio.h>

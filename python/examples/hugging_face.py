@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hugging Face's Trainer with a callback. Observes; leave observe_only out to save energy.
+"""Hugging Face's Trainer with a callback. It only observes; remove observe_only to save energy.
 
     python hugging_face.py [STEPS]"""
 

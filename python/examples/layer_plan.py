@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clocks for the layers of a network, the whole way: export it, plan it, carry the plan out.
+"""Clocks for the layers of a network in three steps: export the network, plan it, carry the plan out.
 
     python layer_plan.py [FOLDER]
 
-The plan is for a large batch on an RTX 3080 Ti; what runs here is a small batch of the same model on the CPU, so that it
-needs no GPU but the simulated one. Prints one JSON document."""
+The plan is for a large batch on an RTX 3080 Ti. The example itself runs a small batch of the same model on the CPU, so that
+it needs only a simulated GPU. Prints one JSON document."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ model = torch.nn.Sequential(*block(3, 64), *block(64, 64), torch.nn.MaxPool2d(2)
                             torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(128, 10))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 
-# Shapes only: this batch would take minutes here.
+# Only shapes are needed here: computing this batch would take minutes.
 hypermile.export_layers(model, torch.empty(512, 3, 224, 224), folder / "network.json", name="small", shapes_only=True)
 planned = subprocess.run([str(find_program()), "plan", str(folder / "network.json"), "--gpu", "rtx3080ti", "--switch-latency",
                           "20ms", "--json"], check=True, capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch Lightning's Trainer with a callback. Observes; leave observe_only out to save energy.
+"""PyTorch Lightning's Trainer with a callback. It only observes; remove observe_only to save energy.
 
     python lightning_trainer.py [STEPS]"""
 
@@ -10,7 +10,8 @@ import warnings
 import torch
 
 if sys.version_info >= (3, 11) and torch.__version__.startswith("1."):
-    # PyTorch 1.13's sharding cannot be imported under Python 3.11, and Lightning imports it wherever it is offered.
+    # Lightning imports PyTorch's sharding wherever it is available, but that of PyTorch 1.13 fails
+    # under Python 3.11.
     torch.distributed.is_available = lambda: False
 import pytorch_lightning  # noqa: E402
 from hypermile.integrations.lightning import HypermileCallback  # noqa: E402

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop of one's own: two lines of hypermile.
+"""Your own training loop with two lines of hypermile.
 
     python plain_loop.py [SECONDS]"""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several ranks of one node, one job: torch.distributed with gloo, each rank on a GPU of its own.
+"""Several ranks of one node as one job: torch.distributed with gloo, each rank on its own GPU.
 
     torchrun --nproc_per_node 2 ranks.py [STEPS]      (with HYPERMILE_SIM_GPUS=rtx3080ti,rtx3080ti)
 
-The first rank starts the controller; the ticks of all of them come to it."""
+The first rank starts the controller, which receives the ticks of all ranks."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ steps = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 torch.set_num_threads(1)
 torch.distributed.init_process_group("gloo")
 rank, count = int(os.environ["LOCAL_RANK"]), int(os.environ["WORLD_SIZE"])
-os.environ["HYPERMILE_SIM_GROUP"] = f"{os.environ['MASTER_PORT']}:{count}"  # the simulated GPUs wait for each other, too
+os.environ["HYPERMILE_SIM_GROUP"] = f"{os.environ['MASTER_PORT']}:{count}"  # the simulated GPUs also wait for each other
 model = torch.nn.Linear(64, 1)
 
 with SimulatedGpu(gpu=rank) as gpu, hypermile.observe() as run:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lets the examples run without a GPU: a job on hypermile's NVML stand-in, one of whose iterations is waited for in
-each training step, so that a step takes as long as that GPU's clocks allow.
+"""Lets the examples run without a GPU: a simulated job runs on hypermile's NVML stand-in, and each training step waits for
+one of its iterations. So a step takes as long as the simulated GPU's clocks allow.
 
     export HYPERMILE_NVML=$PWD/build/lib/nvmlsim/libnvidia-ml.so.1 HYPERMILE_SIM_GPUS=rtx3080ti
     python python/examples/plain_loop.py
 
-On a machine with a GPU nothing of this is needed: leave the two lines that use it out."""
+On a machine with a GPU, remove the two lines that use this file."""
 
 import subprocess
 
@@ -18,9 +18,9 @@ class SimulatedGpu:
                                       "--workload", workload, "--gpu", str(gpu)], stdout=subprocess.PIPE, text=True)
 
     def work(self):
-        """Returns when the GPU's next iteration is over."""
+        """Returns when the simulated GPU has finished its next iteration."""
         if not self._job.stdout.readline()[:1].isdigit():
-            raise RuntimeError("the simulated GPU's job has ended; is HYPERMILE_NVML the stand-in?")
+            raise RuntimeError("the simulated GPU's job has ended; set HYPERMILE_NVML to the NVML stand-in")
 
     def __enter__(self):
         return self

@@ -9,9 +9,9 @@
             train(batch)
     print(run.result)
 
-`step()` marks where iterations begin, `optimize()` and `observe()` start `hypermile attach` beside this process,
-`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/reference/python.md). PyTorch is imported
-only by what needs it. Nothing in here raises into training: what cannot be had is told by `run.result.reason`.
+`step()` marks where iterations begin; `optimize()` and `observe()` start `hypermile attach` beside this process;
+`export_layers()`, `profile_layers()` and `PlanExecutor` are for plans of layers (docs/reference/python.md). PyTorch is imported only
+by the functions that need it. Watching never raises into training: `run.result.reason` says what went wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._core import listening, step
-from .results import Decision, Measured, Result, Window, read_log
+from .results import Decision, Job, Measured, Result, Window, read_log
 from .watch import Watch, observe, optimize
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Found when first used: these import torch, or what only few need.
+# Imported at first use, because these import torch or are rarely needed.
 _LATER = {
     "PlanExecutor": "executor",
     "PlanReport": "executor",
@@ -43,7 +43,7 @@ _LATER = {
 }
 
 __all__ = [
-    "Decision", "Measured", "Plan", "PlanExecutor", "PlanReport", "Result", "Segment", "Watch", "Window", "export_layers",
+    "Decision", "Job", "Measured", "Plan", "PlanExecutor", "PlanReport", "Result", "Segment", "Watch", "Window", "export_layers",
     "listening", "observe", "optimize", "profile_layers", "read_log", "read_plan", "step",
 ]
 

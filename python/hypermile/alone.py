@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layer alone, on data of its own, ready to be repeated: on CUDA from a graph of many calls, because launching from
-Python takes longer than most layers do; with as many copies of its data as the GPU's cache cannot hold, because inside a
-network a layer finds there what the one before has left, which `hypermile plan` accounts for by itself.
+"""Prepares a single layer, with its own data, to be repeated. On CUDA the repetition is a graph of many calls, because
+launching from Python takes longer than most layers. There are more copies of the data than the GPU's cache can hold:
+inside a network a layer finds its input in the cache, but `hypermile plan` accounts for that by itself.
 
-Used by profile_layers(). It imports nothing of the package, so that a benchmark can load this file alone.
+Used by profile_layers(). This file imports nothing of the package, so that a benchmark can load it alone.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     import torch
 
 _WARM_UP_CALLS = 3
-_GRAPH_SECONDS = 1e-3  # a graph lasts at least so long, so that its start does not show,
-_MOST_CALLS = 200  # or has so many calls
-_CACHE_TIMES = 4  # the copies of the data are so many times the cache,
+_GRAPH_SECONDS = 1e-3  # shortest duration of a graph, so that its start does not matter
+_MOST_CALLS = 200  # most calls in a graph, even if it is shorter
+_CACHE_TIMES = 4  # size of all copies of the data, relative to the cache
 _MOST_COPIES = 64
-_CACHE_BYTES = 64 << 20  # where PyTorch does not tell
+_CACHE_BYTES = 64 << 20  # used where PyTorch does not report the size of the cache
 
 
 @dataclass(frozen=True)
 class Alone:
-    """`forward` and `backward` each take the next copy of the data whenever they are called."""
+    """A layer with its data. Each call of `forward` or `backward` takes the next copy of the data."""
 
     forward: Callable[[], Any]
     backward: Callable[[], Any]
     device: Any
-    stream: Any  # on which gradients run, because the forward pass did; None on the CPU
+    stream: Any  # of the forward pass, on which gradients also run; None on the CPU
     copies: int
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """`run` makes `calls` calls, without waiting for them where it is `captured`; `wait` does."""
+    """`run` makes `calls` calls; where it is `captured` it does not wait for them, but `wait` does."""
 
     run: Callable[[], Any]
     wait: Callable[[], Any]
@@ -50,7 +50,7 @@ class Repeated:
 
 def prepare(module: "torch.nn.Module", layer: Dict[str, Any], precision: str, device: Any, *,
             channels_last: bool = False) -> Optional[Alone]:
-    """`layer` as record_layers() describes it. None where it has no gradient, or does not run alone."""
+    """`layer` is an entry of record_layers(). Returns None where it has no gradient or does not run alone."""
     import torch
 
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision, torch.float32)
@@ -61,7 +61,7 @@ def prepare(module: "torch.nn.Module", layer: Dict[str, Any], precision: str, de
     with on_stream(stream):
         alone = copy.deepcopy(module).to(device=device, dtype=dtype).train()
         if hasattr(alone, "inplace"):
-            setattr(alone, "inplace", False)  # its input is a leaf here
+            setattr(alone, "inplace", False)  # the input is a leaf here, which must not change
         inputs: List[List[Any]] = []
         results: List[Any] = []
         copies = 1
@@ -90,7 +90,7 @@ def prepare(module: "torch.nn.Module", layer: Dict[str, Any], precision: str, de
 
 
 def repeated(call: Callable[[], Any], alone: Alone) -> Repeated:
-    """What repeats the call (`forward` or `backward` of `alone`): on CUDA a graph, where it can be captured."""
+    """Repeats `call`, the `forward` or `backward` of `alone`: on CUDA as a graph, where it can be captured."""
     if alone.stream is None:
         return Repeated(call, lambda: None, 1, False)
     import torch
@@ -112,7 +112,7 @@ def repeated(call: Callable[[], Any], alone: Alone) -> Repeated:
         each = (time.perf_counter() - begin) / 10
         calls = max(alone.copies, min(_MOST_CALLS, math.ceil(_GRAPH_SECONDS / each)))
         return Repeated(_capture(call, calls, alone).replay, wait, calls, True)
-    except RuntimeError:  # something in it may not be captured
+    except RuntimeError:  # some operations cannot be captured
         wait()
         return Repeated(call, wait, 1, False)
 
@@ -150,12 +150,12 @@ def _data(module: Any, layer: Dict[str, Any], dtype: Any, device: Any, channels_
 
 
 def _result(module: Any, inputs: Sequence[Any]) -> Any:
-    """The first tensor of the output; None where it has no gradient or the call fails."""
+    """The first tensor of the output; None where that has no gradient or the call fails."""
     import torch
 
     try:
         output = module(*inputs)
-    except (RuntimeError, TypeError, IndexError):  # inputs by name, or of kinds that shapes do not tell
+    except (RuntimeError, TypeError, IndexError):  # inputs by name, or of types that shapes do not show
         return None
     found = next((t for t in (output if isinstance(output, (list, tuple)) else [output]) if torch.is_tensor(t)), None)
     return found if found is not None and found.requires_grad else None

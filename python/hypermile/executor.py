@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries out a plan on a PyTorch model: hooks where its segments begin, which post to a queue and nothing else; a C++
-thread that asks for Settings ahead of time, under a lease of the daemon or of a guardian (docs/reference/python.md).
+"""Carries out a plan on a PyTorch model. Hooks where segments begin only post to a queue; a C++ thread requests settings ahead
+of time, under a lease of the daemon or of a guardian (docs/reference/python.md).
 
     with hypermile.PlanExecutor("plan.json", model, optimizer) as executor:
         train()
     print(executor.report)
 
-The plan is tried against the default and the best single Setting first, interleaved, and kept only if it pays.
+First the plan is tried against the default and the best single setting, in turns, and it is kept only if it pays.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Source = Union[Plan, str, "os.PathLike[str]", Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Trial:
-    """After `after_iterations` at the default, `rounds` of d u p p u d, each block of at least `block_s` seconds, the first
-    `settle_s` not measured."""
+    """After `after_iterations` at the default come `rounds` of the order d u p p u d (default, uniform, plan). Each block lasts
+    at least `block_s` seconds; the first `settle_s` after a change are not measured."""
 
     after_iterations: int = 20
     rounds: int = 3
@@ -38,8 +38,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the trial has shown. Ratios are (mean, half of the 95 % interval); `time_s` and `energy_j` are per iteration,
-    of default, uniform and plan."""
+    """The outcome of the trial. Ratios are (mean, half width of the 95 % interval); `time_s` and `energy_j` are per iteration,
+    for default, uniform and plan."""
 
     kept: str  # "default", "uniform" or "plan"
     time_s: Tuple[float, float, float]
@@ -68,21 +68,21 @@ class PlanReport:
 
 
 class PlanExecutor:
-    """Nothing in here raises into training: a plan that does not fit the model, a GPU that may not be changed, are told by
-    `report`, and the model runs as it would."""
+    """Never raises into training: where the plan does not fit the model, or the GPU may not be changed, `report` says so and the
+    model runs as without it."""
 
     def __init__(self, plan: Source, model: "torch.nn.Module", optimizer: "Optional[torch.optim.Optimizer]" = None, *,
                  gpu: Optional[str] = None, latency_s: Optional[float] = None, max_switches_per_s: float = 20.0,
                  max_slowdown: Optional[float] = None, trial: Optional[Trial] = Trial(),
                  dry_run: bool = False) -> None:
-        """`dry_run`: everything but telling the GPU; nobody is asked for a lease."""
+        """`dry_run` does everything except changing the GPU, and needs no lease."""
         self._execution: Optional[_core.Execution] = None
         self._removers: List[Callable[[], None]] = []
-        self._report = PlanReport("refused", "it has not been started")
+        self._report = PlanReport("refused", "the executor has not been started")
         self._start_with = (plan, model, optimizer, gpu, latency_s, max_switches_per_s, max_slowdown, trial, dry_run)
 
     def start(self) -> "PlanExecutor":
-        """As entering the block."""
+        """Does what entering the block does."""
         try:
             self._start(*self._start_with)
         except Exception as problem:
@@ -92,7 +92,7 @@ class PlanExecutor:
         return self
 
     def stop(self) -> PlanReport:
-        """As leaving the block: removes the hooks and gives the GPU back."""
+        """Does what leaving the block does: removes the hooks and restores the GPU."""
         self._remove_hooks()
         if self._execution is not None:
             self._execution.stop()
@@ -148,14 +148,14 @@ def _check(plan: Plan, modules: Mapping[str, Any], optimizer: Any) -> None:
     for segment in plan.segments:
         if segment.phase == "optimizer":
             if optimizer is None:
-                raise ValueError("the plan changes clocks at the optimizer's step; give it as optimizer=")
+                raise ValueError("the plan changes clocks at the optimizer's step; pass the optimizer as optimizer=")
         elif segment.layer not in modules:
             raise ValueError(f"the model has no module '{segment.layer}', where the plan for {plan.network} changes clocks; "
                              "make the plan from hypermile.export_layers() of this model")
 
 
 def _at_call(boundary: Callable[..., None], call: int, calls: int) -> Callable[..., None]:
-    """For a module that is called several times an iteration."""
+    """A hook for one call of a module that is called several times per iteration."""
     count = -1
 
     def hook(*arguments: Any) -> None:
@@ -169,7 +169,7 @@ def _at_call(boundary: Callable[..., None], call: int, calls: int) -> Callable[.
 
 def _place(boundary: Callable[..., None], segment: Segment, modules: Mapping[str, Any],
            optimizer: Any) -> Callable[[], None]:
-    """Puts the hook where the segment begins; returns what removes it."""
+    """Installs the hook where the segment begins; returns a function that removes it."""
     if segment.phase == "forward":
         remover: Callable[[], None] = modules[segment.layer].register_forward_pre_hook(boundary).remove
         return remover
@@ -179,8 +179,8 @@ def _place(boundary: Callable[..., None], segment: Segment, modules: Mapping[str
 
 
 def _before_backward(module: Any, boundary: Callable[..., None]) -> Callable[[], None]:
-    """When the gradient of its output is there. Not by a backward hook of the module: those wrap its tensors, and break
-    layers that change them in place."""
+    """Calls `boundary` when the gradient of the module's output is computed. A backward hook of the module would wrap its
+    tensors and break layers that change them in place, so the hook is on the output tensor."""
 
     def watch_output(_module: Any, _inputs: Any, output: Any) -> None:
         tensor = _first_tensor(output)
@@ -211,7 +211,7 @@ def _before_step(optimizer: Any, boundary: Callable[..., None]) -> Callable[[], 
         boundary()
         return step(*arguments, **named)
 
-    step_with_boundary._with_counter = True  # type: ignore[attr-defined]  # learning rate schedules look for it
+    step_with_boundary._with_counter = True  # learning rate schedules look for it
     optimizer.step = step_with_boundary
 
     def remove() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the layers of a PyTorch module as `hypermile plan` reads them (docs/reference/network-file.md)."""
+"""Writes the layers of a PyTorch module in the format that `hypermile plan` reads (docs/reference/network-file.md)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FORMAT = "hypermile-network-1"
 
 def export_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[str, os.PathLike[str]]]" = None, *,
                   name: Optional[str] = None, optimizer: str = "sgd", shapes_only: bool = False) -> Dict[str, Any]:
-    """One forward pass of `model` on `inputs` (a tensor, or a tuple of arguments, batch first); the document, also written
-    to `path`. `shapes_only`: on a copy without data, so that nothing is computed, however large it is.
+    """Runs one forward pass of `model` on `inputs` (a tensor, or a tuple of arguments, batch first) and returns the document,
+    which is also written to `path`. `shapes_only` runs a copy without data, so that nothing is computed, however large the batch.
 
-    What a model computes outside of modules (functions, operators) is not seen."""
+    Operations outside of modules (functions, operators) are not seen."""
     arguments = inputs if isinstance(inputs, tuple) else (inputs,)
     if shapes_only:
         model = copy.deepcopy(model).to("meta")
@@ -38,7 +38,7 @@ def export_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[s
 
 def record_layers(model: "torch.nn.Module",
                   arguments: Sequence[Any]) -> "List[Tuple[torch.nn.Module, Dict[str, Any]]]":
-    """Leaf modules in the order in which the forward pass calls them, one entry a call."""
+    """Leaf modules in the order in which the forward pass calls them, one entry per call."""
     import torch
 
     calls: List[Tuple[torch.nn.Module, Dict[str, Any]]] = []
@@ -65,7 +65,7 @@ def record_layers(model: "torch.nn.Module",
 
 
 def _describe(path: str, module: Any, inputs: Any, output: Any) -> Optional[Dict[str, Any]]:
-    """None for a module that neither takes nor gives a tensor."""
+    """None for a module without tensors as input or output."""
     shapes = [list(tensor.shape) for tensor in _tensors(inputs)]
     outputs = [list(tensor.shape) for tensor in _tensors(output)]
     if not shapes or not outputs:

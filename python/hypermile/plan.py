@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/design/planner.md), as PlanExecutor takes it."""
+"""Reads the plan that `hypermile plan NETWORK --gpu GPU --json` prints (docs/design/planner.md), for PlanExecutor."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Dict, List, Mapping, Union
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive layers at one Setting; it begins with `layer`, in its pass `phase`."""
+    """Consecutive layers at one setting. It begins with `layer`, in the pass `phase`."""
 
     setting: str
-    seconds: float  # as the planner thinks
+    seconds: float  # the planner's estimate
     layer: str
     phase: str  # "forward", "backward" or "optimizer"
-    call: int  # which call of that layer in its iteration, from 0
+    call: int  # which call of that layer within an iteration, from 0
     calls: int
 
 
@@ -25,13 +25,13 @@ class Segment:
 class Plan:
     network: str
     segments: List[Segment]
-    uniform: str  # the best single Setting
-    latency_s: float  # from asking for a Setting to its acting
+    uniform: str  # the best single setting
+    latency_s: float  # from the request of a setting to its effect
     max_slowdown: float
 
 
 def read_plan(source: Union[str, "os.PathLike[str]", Mapping[str, Any]]) -> Plan:
-    """From a file, or from the document itself. ValueError, in one line, for what is no plan."""
+    """Reads a plan from a file, or from the document itself. Raises ValueError with one line where it is not a plan."""
     if isinstance(source, Mapping):
         document: Any = source
     else:
@@ -40,7 +40,7 @@ def read_plan(source: Union[str, "os.PathLike[str]", Mapping[str, Any]]) -> Plan
     try:
         return _plan(document)
     except (KeyError, IndexError, TypeError) as problem:
-        raise ValueError(f"no plan: {problem!r} is missing or broken; make one with 'hypermile plan … --json'") from None
+        raise ValueError(f"not a plan: {problem!r} is missing or broken; make one with 'hypermile plan … --json'") from None
 
 
 def _plan(document: Mapping[str, Any]) -> Plan:
@@ -57,13 +57,13 @@ def _plan(document: Mapping[str, Any]) -> Plan:
         segments.append(Segment(
             setting=str(segment["setting"]),
             seconds=float(segment["time_s"]),
-            layer=first["name"].split("+")[0],  # what is fused into a layer begins with it
+            layer=first["name"].split("+")[0],  # names of fused layers are joined by "+"
             phase=first["phase"],
             call=occurrences[segment["first"]],
             calls=totals[first["name"], first["phase"]],
         ))
     if not segments:
-        raise ValueError("no plan: it has no segments; make one with 'hypermile plan … --json'")
+        raise ValueError("not a plan: it has no segments; make one with 'hypermile plan … --json'")
     uniform = next((s.get("setting") for s in document["strategies"] if s["name"] == "uniform"), None)
     return Plan(str(document.get("network", "")), segments, uniform or "default", float(document["switch_latency_s"]),
                 float(document["max_slowdown"]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time and energy of single layers on the user's own GPU, at any Settings, as `hypermile plan --calibrate` takes them.
+"""Time and energy of single layers on the user's own GPU, at any settings, in the format of `hypermile plan --calibrate`.
 
-Each layer is repeated for seconds, because sensors move every 100 ms or so, on data that no cache holds (alone.py).
+Each layer is repeated for seconds, because sensors update only every 100 ms or so, on data that no cache holds (alone.py).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .layers import record_layers
 if TYPE_CHECKING:
     import torch
 
-_BATCH_SECONDS = 0.02  # of calls between two looks at the clock and the sensors
+_BATCH_SECONDS = 0.02  # of calls between two readings of clock and sensors
 _WARM_UP_RUNS = 3
-_CHANGES = 4  # of the energy counter, at least,
-_PATIENCE = 5  # within so many times the seconds asked for
-_SETTLE_SECONDS = 1.0  # after a change of Setting
+_CHANGES = 4  # fewest changes of the energy counter
+_PATIENCE = 5  # longest wait for these changes, as a multiple of the requested seconds
+_SETTLE_SECONDS = 1.0  # after a change of setting
 
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One row: a distinct layer at one Setting. Energies are None where no GPU's counter was read."""
+    """One row: a distinct layer at one setting. Energies are None where no energy counter was read."""
 
     model: str
     batch: int
@@ -53,13 +53,13 @@ class LayerCost:
 def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[str, os.PathLike[str]]]" = None, *,
                    name: Optional[str] = None, precision: str = "fp32", settings: Sequence[str] = ("default",),
                    seconds: float = 1.0, gpu: Optional[str] = None) -> List[LayerCost]:
-    """Every distinct layer (type, shapes, parameters) that one forward pass on `inputs` calls, forward and backward, for
-    `seconds` each, at each of `settings` ("default", "sm=1200MHz mem=5001MHz", …); also written to `path` as CSV.
+    """Measures every distinct layer (type, shapes, parameters) that one forward pass on `inputs` calls: forward and backward, for
+    `seconds` each, at each of `settings` ("default", "sm=1200MHz mem=5001MHz", …). Also writes the rows to `path` as CSV.
 
-    `precision` is fp32, tf32, bf16 or fp16. `gpu` names the card to read and set, as --gpu does; on CUDA it is the current
-    device if it is not given, on the CPU there is none and time alone is measured. Settings other than the default need a
-    lease of the daemon or a guardian; RuntimeError says why there is none. Layers without a gradient are left out. Images
-    that come channels-last are measured so.
+    `precision` is fp32, tf32, bf16 or fp16. `gpu` names the card to read and set, as --gpu does. Without it, CUDA's current
+    device is used; on the CPU there is no card and only time is measured. Settings other than the default need a lease of the
+    daemon or a guardian; where there is none, RuntimeError says why. Layers without a gradient are left out. Images in
+    channels-last format are measured in that format.
     """
     import torch
 
@@ -115,7 +115,7 @@ def _open_card(gpu: Optional[str], on_cuda: bool, needed: bool) -> Optional[_cor
 
 @contextmanager
 def _settings(card: Optional[_core.Gpu], settings: Sequence[str]) -> Iterator[Iterator[str]]:
-    """Each Setting in turn, in force; the GPU is given back whatever happens."""
+    """Applies each setting in turn. The GPU is restored whatever happens."""
     if card is None or all(setting == "default" for setting in settings):
         yield iter(settings)
         return
@@ -126,7 +126,7 @@ def _settings(card: Optional[_core.Gpu], settings: Sequence[str]) -> Iterator[It
         for setting in settings:
             told = lease.set(setting)
             if told != setting:
-                raise RuntimeError(f"{setting} was asked for and the GPU was told {told}; choose what is allowed")
+                raise RuntimeError(f"{setting} was requested, but only {told} is allowed; choose another setting")
             time.sleep(_SETTLE_SECONDS)
             yield setting
 
@@ -138,11 +138,11 @@ def _settings(card: Optional[_core.Gpu], settings: Sequence[str]) -> Iterator[It
 
 @contextmanager
 def _numbers(precision: str) -> Iterator[None]:
-    """Matrix products as `precision` says, and as they were afterwards."""
+    """Sets how PyTorch computes matrix products for `precision`, and restores that afterwards."""
     import torch
 
     if precision not in ("fp32", "tf32", "bf16", "fp16"):
-        raise ValueError(f"precision '{precision}' is none of fp32, tf32, bf16, fp16")
+        raise ValueError(f"precision '{precision}' is not one of fp32, tf32, bf16, fp16")
     before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     try:
@@ -153,7 +153,7 @@ def _numbers(precision: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """Of one call; `samples` are what the GPU's sensors showed meanwhile."""
+    """The cost of one call; `samples` are the GPU's sensor readings during the measurement."""
 
     seconds: float
     joules: Optional[float]
@@ -179,7 +179,7 @@ def _median(samples: List[Dict[str, Any]], name: str) -> Optional[float]:
 
 
 def _repeat(call: Callable[[], Any], prepared: Alone, seconds: float, card: Optional[_core.Gpu]) -> _Cost:
-    """Seconds (the median of many short batches) and joules of one call."""
+    """Measures one call: seconds (the median of many short batches) and joules."""
     repeat = repeated(call, prepared)
     for _ in range(_WARM_UP_RUNS):
         repeat.run()
@@ -192,14 +192,14 @@ def _repeat(call: Callable[[], Any], prepared: Alone, seconds: float, card: Opti
     samples: List[Dict[str, Any]] = []
     end = time.perf_counter() + seconds
     latest = time.perf_counter() + _PATIENCE * seconds
-    # A counter that has not moved often enough is waited for.
+    # Waits until the energy counter has changed often enough.
     while (not times or time.perf_counter() < end or
            (card is not None and len(_changes(samples)) < _CHANGES and time.perf_counter() < latest)):
         begin = time.perf_counter()
         for _ in range(runs):
             repeat.run()
         if card is not None and repeat.captured:
-            samples.append(card.read())  # while the GPU works: a pause of some ms would show in its power
+            samples.append(card.read())  # while the GPU works, because a pause of a few ms would show in its power
         repeat.wait()
         times.append((time.perf_counter() - begin) / (runs * repeat.calls))
         if card is not None and not repeat.captured:
@@ -210,7 +210,7 @@ def _repeat(call: Callable[[], Any], prepared: Alone, seconds: float, card: Opti
 
 
 def _changes(samples: List[Dict[str, Any]]) -> List[Tuple[float, float]]:
-    """When the counter was first seen at each of its values but the first: in between, what it shows is old."""
+    """When each new value of the counter was first seen, without the first value. Between changes the value is stale."""
     changes: List[Tuple[float, float]] = []
     last: Optional[float] = None
     for sample in samples:
@@ -224,7 +224,7 @@ def _changes(samples: List[Dict[str, Any]]) -> List[Tuple[float, float]]:
 
 
 def _power(samples: List[Dict[str, Any]]) -> Optional[float]:
-    """Watts from the first change of the counter to the last; None with fewer than two."""
+    """Watts between the first and the last change of the counter; None with fewer than two changes."""
     changes = _changes(samples)
     if len(changes) < 2 or changes[-1][0] <= changes[0][0]:
         return None

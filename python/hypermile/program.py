@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where hypermile's programs and libraries are: HYPERMILE_BIN, in the package, in the source tree, on PATH."""
+"""Finds hypermile's programs and libraries: in HYPERMILE_BIN, the package, the source tree, or PATH."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Iterator, Optional
 
 def _folders() -> Iterator[Path]:
     package = Path(__file__).resolve().parent
-    yield package / "bin"  # a wheel that brings the programs
+    yield package / "bin"  # a wheel with the programs
     yield package.parent.parent / "build" / "bin"  # an editable install of the source tree
 
 
@@ -20,7 +20,7 @@ def _is_program(path: Path) -> bool:
 
 
 def find_program(name: str = "hypermile") -> Optional[Path]:
-    """`hypermile` or `hypermiled`; None where there is none. HYPERMILE_BIN names the first, or the folder of both."""
+    """The path of `hypermile` or `hypermiled`, or None. HYPERMILE_BIN names `hypermile`, or the folder of both."""
     told = os.environ.get("HYPERMILE_BIN")
     if told:
         named = Path(told)
@@ -34,7 +34,7 @@ def find_program(name: str = "hypermile") -> Optional[Path]:
 
 
 def find_injected_library() -> Optional[Path]:
-    """The library that CUDA may load into this process, beside the program as `hypermile run` looks for it."""
+    """The library that CUDA may load into this process; it is next to the program, where `hypermile run` also looks for it."""
     program = find_program()
     if program is None:
         return None

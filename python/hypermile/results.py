@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run has shown, as objects and as pandas frames, from its event log alone (docs/reference/event-log.md)."""
+"""A run as objects and as pandas frames, from its event log. Figures are computed by the program hypermile alone."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections import defaultdict
+import subprocess
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+
+from . import program
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +19,7 @@ Setting = Mapping[str, float]  # any of sm_mhz, mem_mhz, power_limit_w; empty is
 
 @dataclass(frozen=True)
 class Window:
-    """An interval at one Setting."""
+    """An interval at one setting."""
 
     t: float
     gpu: str
@@ -35,7 +36,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the policy wanted, and why."""
+    """What the policy decided, and why."""
 
     t: float
     gpu: str
@@ -47,31 +48,56 @@ class Decision:
 
 @dataclass(frozen=True)
 class Measured:
-    """Means of the usable Windows at one Setting, of all GPUs together; errors are standard errors of the mean."""
+    """One iteration at one setting, all GPUs together; intervals are half-widths at 95 %."""
 
     setting: Setting
     windows: int
     iterations: float
     time_per_iteration_s: float
-    time_error_s: Optional[float]
-    energy_per_iteration_j: float
-    energy_error_j: Optional[float]
+    time_interval95_s: Optional[float]
+    energy_per_iteration_j: Optional[float]
+    energy_interval95_j: Optional[float]
+    text: str = ""  # as the terminal has it
 
 
 @dataclass(frozen=True)
 class Saving:
-    """The final Setting against the baseline, as shares of the baseline; errors are standard errors."""
+    """One iteration at the kept setting against the default, as shares of the default; intervals are half-widths at 95 %."""
 
     energy: float
-    energy_error: Optional[float]
+    energy_interval95: Optional[float]
     slowdown: float
-    slowdown_error: Optional[float]
+    slowdown_interval95: Optional[float]
+    text: str = ""  # as the terminal has it
+
+
+@dataclass(frozen=True)
+class Job:
+    """The whole job, its search included, against what the default would have taken; intervals are half-widths at 95 %.
+
+    `energy_change` is -0.1 where the job used 10 % less energy, `time_change` is 0.03 where it took 3 % longer. What is not
+    known is None, all changes where the clocks were not moved."""
+
+    seconds: float
+    joules: Optional[float]
+    iterations: float
+    default_seconds: Optional[float] = None
+    default_joules: Optional[float] = None
+    saved_j: Optional[float] = None
+    saved_interval95_j: Optional[float] = None
+    energy_change: Optional[float] = None
+    energy_change_interval95: Optional[float] = None
+    time_change: Optional[float] = None
+    time_change_interval95: Optional[float] = None
+    text: str = ""  # as the terminal has it
 
 
 @dataclass(frozen=True)
 class Result:
-    """`baseline` is the driver's default, `final` the Setting that was kept. `reason` says why something is None."""
+    """`job` is the whole job, `baseline` one iteration at the driver's default, `final` one at the setting that was kept.
+    `reason` says why something is None. All figures are hypermile's own, as `hypermile report --json` has them."""
 
+    job: Optional[Job] = None
     baseline: Optional[Measured] = None
     final: Optional[Measured] = None
     saving: Optional[Saving] = None
@@ -96,10 +122,11 @@ class Result:
     def __str__(self) -> str:
         if self.baseline is None:
             return f"nothing measured: {self.reason}"
-        lines = [f"default: {_text(self.baseline)}"]
+        lines = [self.job.text] if self.job is not None and self.job.text else []
+        lines.append(f"default: {self.baseline.text}")
         if self.saving is not None and self.final is not None:
-            lines.append(f"{_setting_text(self.final.setting)}: {_text(self.final)}; "
-                         f"{100 * self.saving.energy:.1f} % energy saved, {100 * self.saving.slowdown:.1f} % slower")
+            lines.append(f"{_setting_text(self.final.setting)}: {self.final.text}; "
+                         f"at the kept setting, per iteration: {self.saving.text}")
         if self.reason:
             lines.append(self.reason)
         return "\n".join(lines)
@@ -108,12 +135,40 @@ class Result:
 def read_log(path: Union[str, "os.PathLike[str]"], begin: int = 0, said: str = "") -> Result:
     """The last run in an event log, from byte `begin` on. Half lines and other programs' lines are passed over.
 
+    The figures are those of `hypermile report --json`, so the program must be installed; without it `reason` says so.
     `said` is what the controller told people; its last line is the reason where the log has none."""
     with open(path, "rb") as file:
         file.seek(begin)
         events = [event for event in map(_parse, file) if event is not None]
     starts = [i for i, event in enumerate(events) if event["type"] == "run_start"]
-    return _result(events[starts[-1]:] if starts else events, said)
+    events = events[starts[-1]:] if starts else events
+    figures, problem = _figures(path, events)
+    return _result(_from_zero(events), figures, said or problem)
+
+
+def _figures(path: Union[str, "os.PathLike[str]"], events: List[Dict[str, Any]]) -> Tuple[Dict[str, Any], str]:
+    """The run of these events as the program sees it; {} and the reason where that cannot be had."""
+    if not events:
+        return {}, ""
+    found = program.find_program()
+    if found is None:
+        return {}, "the program hypermile was not found; install it, or name it in HYPERMILE_BIN"
+    done = subprocess.run([str(found), "report", os.fspath(path), "--json"], stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False)
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip()
+        return {}, words.splitlines()[-1] if words else f"hypermile report ended with {done.returncode}"
+    runs = json.loads(done.stdout)["runs"]
+    named = [run for run in runs if run["run"] == events[0].get("run")]
+    return (named or runs)[-1], ""
+
+
+def _from_zero(events: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """Logs of version 0.1 count from the machine's start: here every run counts from its own."""
+    first = events[0].get("t", 0.0) if events else 0.0
+    if first == 0.0:
+        return events
+    return [{**event, **{key: event[key] - first for key in ("t", "begin_s") if key in event}} for event in events]
 
 
 def _parse(line: bytes) -> Optional[Dict[str, Any]]:
@@ -125,24 +180,42 @@ def _parse(line: bytes) -> Optional[Dict[str, Any]]:
     return event if known else None
 
 
-def _result(events: List[Dict[str, Any]], said: str) -> Result:
-    windows = [_window(event) for event in events if event["type"] == "window"]
-    decisions = [_decision(event) for event in events if event["type"] == "decision"]
-    settings = _measured(_main_phase(windows))
-    baseline = settings.get(())
-    kept = _kept(events)
-    final = None if kept is None else settings.get(_key(kept))
+def _result(events: List[Dict[str, Any]], figures: Mapping[str, Any], said: str) -> Result:
+    phases = figures.get("phases", [])
+    main = phases[0] if phases else {}
+    settings = [_measured(each) for each in main.get("settings", []) if "time_per_iteration_s" in each]
+    baseline = next((each for each in settings if not each.setting), None)
+    kept = main.get("kept")
+    final = _measured(kept) if kept is not None else None
     return Result(
+        job=Job(**_known(Job, figures["job"])) if "job" in figures else None,
         baseline=baseline,
         final=final,
-        saving=_saving(baseline, final),
+        saving=None if kept is None or baseline is None else _saving(kept),
         reason=_reason(events, baseline, final, said),
-        settings=list(settings.values()),
-        windows=windows,
-        decisions=decisions,
+        settings=settings,
+        windows=[_window(event) for event in events if event["type"] == "window"],
+        decisions=[_decision(event) for event in events if event["type"] == "decision"],
         events=events,
         totals=next((event.get("totals", {}) for event in reversed(events) if event["type"] == "run_end"), {}),
     )
+
+
+def _known(kind: type, figures: Mapping[str, Any]) -> Dict[str, Any]:
+    """The fields of a dataclass; those that the program does not tell are None."""
+    return {name: figures.get(name, "" if name == "text" else None) for name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def _measured(figures: Mapping[str, Any]) -> Measured:
+    return Measured(**_known(Measured, figures))
+
+
+def _saving(kept: Mapping[str, Any]) -> Optional[Saving]:
+    """None where the default was not measured."""
+    if "energy_change" not in kept or "time_change" not in kept:
+        return None
+    return Saving(-kept["energy_change"], kept.get("energy_change_interval95"), kept["time_change"],
+                  kept.get("time_change_interval95"), kept.get("change_text", ""))
 
 
 def _window(event: Mapping[str, Any]) -> Window:
@@ -166,89 +239,8 @@ def _decision(event: Mapping[str, Any]) -> Decision:
                     event.get("reason", ""), event.get("confidence"))
 
 
-def _key(setting: Setting) -> Tuple[Tuple[str, float], ...]:
-    return tuple(sorted(setting.items()))
-
-
-def _main_phase(windows: List[Window]) -> List[Window]:
-    """Usable Windows of the phase in which most iterations were run: only those may be compared."""
-    usable = [w for w in windows if w.unusable is None and w.time_per_iteration_s and w.energy_per_iteration_j]
-    iterations: Dict[Optional[int], float] = defaultdict(float)
-    for window in usable:
-        iterations[window.phase] += window.iterations
-    main = max(iterations, key=lambda phase: iterations[phase], default=None)
-    return [window for window in usable if window.phase == main]
-
-
-def _measured(windows: List[Window]) -> Dict[Tuple[Tuple[str, float], ...], Measured]:
-    """By Setting, in the order in which they were first measured. GPUs are summed: a rank waits for the others."""
-    by_setting: Dict[Any, Dict[str, List[Window]]] = {}
-    for window in windows:
-        by_setting.setdefault(_key(window.setting), {}).setdefault(window.gpu, []).append(window)
-    measured = {}
-    for key, gpus in by_setting.items():
-        times = [_mean([(w.time_per_iteration_s or 0, w.iterations) for w in each]) for each in gpus.values()]
-        energies = [_mean([(w.energy_per_iteration_j or 0, w.iterations) for w in each]) for each in gpus.values()]
-        slowest = max(times)
-        errors = [error for _, error in energies]
-        measured[key] = Measured(
-            setting=dict(key),
-            windows=sum(len(each) for each in gpus.values()),
-            iterations=max(sum(w.iterations for w in each) for each in gpus.values()),
-            time_per_iteration_s=slowest[0],
-            time_error_s=slowest[1],
-            energy_per_iteration_j=sum(mean for mean, _ in energies),
-            energy_error_j=None if None in errors else math.hypot(*[error for error in errors if error is not None]),
-        )
-    return measured
-
-
-def _mean(values: List[Tuple[float, float]]) -> Tuple[float, Optional[float]]:
-    """Weighted mean, and its standard error from the scatter; unknown from a single value."""
-    weight = sum(w for _, w in values) or 1.0
-    mean = sum(v * w for v, w in values) / weight
-    if len(values) < 2:
-        return mean, None
-    spread = sum(w * (v - mean) ** 2 for v, w in values) / weight
-    return mean, math.sqrt(spread / (len(values) - 1))
-
-
-def _kept(events: List[Dict[str, Any]]) -> Optional[Setting]:
-    """What the policy had come to hold; None where it never did."""
-    kept, wanted, holding = None, None, False
-    for event in events:
-        if event["type"] == "decision":
-            wanted = event.get("setting", {})
-        elif event["type"] == "state":
-            holding = event["state"] == "hold"
-        if holding and wanted is not None:
-            kept = wanted
-    return kept
-
-
-def _saving(baseline: Optional[Measured], final: Optional[Measured]) -> Optional[Saving]:
-    if baseline is None or final is None:
-        return None
-    energy = final.energy_per_iteration_j / baseline.energy_per_iteration_j
-    time = final.time_per_iteration_s / baseline.time_per_iteration_s
-    return Saving(
-        energy=1 - energy,
-        energy_error=_ratio_error(energy, final.energy_per_iteration_j, final.energy_error_j,
-                                  baseline.energy_per_iteration_j, baseline.energy_error_j),
-        slowdown=time - 1,
-        slowdown_error=_ratio_error(time, final.time_per_iteration_s, final.time_error_s,
-                                    baseline.time_per_iteration_s, baseline.time_error_s),
-    )
-
-
-def _ratio_error(ratio: float, a: float, a_error: Optional[float], b: float, b_error: Optional[float]) -> Optional[float]:
-    if a_error is None or b_error is None:
-        return None
-    return ratio * math.hypot(a_error / a, b_error / b)
-
-
 def _reason(events: List[Dict[str, Any]], baseline: Optional[Measured], final: Optional[Measured], said: str) -> str:
-    """Why something is missing: where the Controller was before it let go, or what it said."""
+    """Why something is missing: the controller's last state before it ended, or the last line that it wrote."""
     if baseline is not None and final is not None:
         return ""
     states = [event for event in events if event["type"] == "state" and event["state"] != "released"]
@@ -275,7 +267,3 @@ def _flat(row: Mapping[str, Any]) -> Dict[str, Any]:
 def _setting_text(setting: Setting) -> str:
     units = {"sm_mhz": "sm={:g}MHz", "mem_mhz": "mem={:g}MHz", "power_limit_w": "limit={:g}W"}
     return " ".join(units[name].format(setting[name]) for name in units if name in setting) or "default"
-
-
-def _text(measured: Measured) -> str:
-    return f"{1e3 * measured.time_per_iteration_s:.2f} ms and {measured.energy_per_iteration_j:.3f} J an iteration"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder in which a job's processes leave their ticks, where `hypermile run` has not made one.
+"""The folder for the ticks of a job's processes, where `hypermile run` has not made one.
 
-It is named after the process that owns the job: this one, or the launcher of several ranks (torchrun), so that all ranks
-of a node come to the same folder without talking to each other. Removed when its owner's first rank ends; what a killed
-process leaves is removed by the next.
+It is named after the process that owns the job: this process, or the launcher of several ranks (torchrun), so that all ranks
+of a node find the same folder without communicating. The first rank removes it when it ends; a folder that a killed process
+left is removed by the next job.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from . import _core
 VARIABLE = "HYPERMILE_RING_DIR"
 _PREFIX = "hypermile-job-"
 _ours: Optional[Path] = None
-_listener = 0  # the process that came to listen; a forked child is another
+_listener = 0  # the process that began to listen; a forked child differs
 
 
 @dataclass(frozen=True)
 class Rank:
-    """This process among the ranks of its node; 0 of 1 where it is alone."""
+    """This process among the ranks of its node; rank 0 of 1 without a launcher."""
 
     local: int = 0
     count: int = 1
 
     @staticmethod
     def here(local: Optional[int] = None) -> "Rank":
-        """As torchrun and its kin say, or as the caller does."""
+        """From the variables of torchrun and similar launchers, or from the caller."""
         if local is not None:
             return Rank(local, max(2, _number("LOCAL_WORLD_SIZE", 2)))
         return Rank(_number("LOCAL_RANK", 0), _number("LOCAL_WORLD_SIZE", 1))
@@ -50,7 +50,7 @@ def _number(name: str, otherwise: int) -> int:
 
 
 def _started(pid: int) -> Optional[str]:
-    """When a process started, in the kernel's ticks; None where there is no such process."""
+    """The start time of a process in kernel ticks; None where there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -68,13 +68,13 @@ def _base() -> Path:
 def _remove_abandoned(base: Path) -> None:
     for folder in base.glob(_PREFIX + "*"):
         pid, _, started = folder.name[len(_PREFIX):].partition("-")
-        with contextlib.suppress(OSError):  # another rank was quicker
+        with contextlib.suppress(OSError):  # another rank was faster
             if pid.isdigit() and _started(int(pid)) != started and folder.stat().st_uid == os.geteuid():
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def folder_of(rank: Rank) -> Path:
-    """Made if need be. Raises OSError where it cannot be had, or is somebody else's."""
+    """Makes the folder if it does not exist. Raises OSError where that fails or the folder belongs to somebody else."""
     owner = os.getppid() if rank.shared else os.getpid()
     base = _base()
     _remove_abandoned(base)
@@ -84,12 +84,12 @@ def folder_of(rank: Rank) -> Path:
     except FileExistsError:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise OSError(f"{folder} is somebody else's") from None
+            raise OSError(f"{folder} belongs to another user") from None
     return folder
 
 
 def listen(rank: Rank) -> Path:
-    """Ticks of this process, and of those it starts, go to the job's folder from now on."""
+    """Sends the ticks of this process, and of those it starts, to the job's folder from now on."""
     global _ours, _listener
     if _ours is None:
         _ours = folder_of(rank)
@@ -102,7 +102,7 @@ def listen(rank: Rank) -> Path:
 
 
 def told_by_launcher() -> Optional[str]:
-    """The folder of a `hypermile run` around this process, or of a parent that is watched: so is this process already."""
+    """The folder of a `hypermile run` or of a watched parent around this process, which already watches this process too."""
     folder = os.environ.get(VARIABLE)
     return folder if folder and (folder != str(_ours) or os.getpid() != _listener) else None
 

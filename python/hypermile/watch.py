@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""optimize() and observe(): `hypermile attach` beside this process, for as long as a block or a function runs.
+"""optimize() and observe() run `hypermile attach` beside this process while a block or a function runs.
 
-The controller is a process of its own, so whatever becomes of it, training goes on; and whatever becomes of training
-(kill -9 too), the controller notices and gives the GPUs back. Nothing in here raises: `result.reason` says what was not
-to be had.
+The controller is a separate process. If it fails, training continues; if training ends in any way (even kill -9), the
+controller notices and restores the GPUs. Nothing in here raises: `result.reason` says what went wrong.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PathLike = Union[str, "os.PathLike[str]"]
 
 _INJECTION = "CUDA_INJECTION64_PATH"
-_SUMMARY_SECONDS = 30.0  # for the controller to give GPUs back, once asked to end
+_SUMMARY_SECONDS = 30.0  # for the controller to restore the GPUs after it is asked to end
 
 
 class Watch:
-    """What optimize() and observe() return: a context manager, and a decorator of functions.
+    """The return value of optimize() and observe(): a context manager, and a decorator of functions.
 
-    `result` is there when the block has ended; the result of a decorated function's last call is `function.result`.
+    `result` is set when the block has ended; for a decorated function, the result of its last call is `function.result`.
     """
 
     def __init__(self, arguments: Sequence[str], log: Optional[PathLike], local_rank: Optional[int],
@@ -44,25 +43,25 @@ class Watch:
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
         self._log_begins = 0
-        self.result = Result(reason="it has not ended yet")
+        self.result = Result(reason="the block has not ended yet")
 
     def start(self) -> "Watch":
-        """As entering the block."""
+        """Does what entering the block does."""
         try:
-            self.result = Result(reason=self._start() or "it has not ended yet")
-        except Exception as problem:  # training matters more than whatever this is
+            self.result = Result(reason=self._start() or "the block has not ended yet")
+        except Exception as problem:  # training must go on, whatever failed
             self.result = Result(reason=f"hypermile could not start: {problem}")
         self._say()
         return self
 
     def stop(self) -> Result:
-        """As leaving the block: ends the controller, which gives the GPUs back, and reads what it has found."""
+        """Does what leaving the block does: ends the controller, which restores the GPUs, and reads its results."""
         try:
             if self._process is not None:
                 self.result = self._stop(self._process)
                 self._say()
         except Exception as problem:
-            self.result = Result(reason=f"what hypermile found cannot be read: {problem}")
+            self.result = Result(reason=f"the results cannot be read: {problem}")
         finally:
             self._process = None
             if self._folder is not None:
@@ -72,7 +71,7 @@ class Watch:
 
     @property
     def running(self) -> bool:
-        """Whether a controller is beside this process now."""
+        """Whether a controller runs beside this process now."""
         return self._process is not None and self._process.poll() is None
 
     def __enter__(self) -> "Watch":
@@ -94,9 +93,9 @@ class Watch:
         return watched  # type: ignore[return-value]
 
     def _start(self) -> Optional[str]:
-        """Why there is no controller, if there is none."""
+        """Starts the controller. Returns why there is none, or None."""
         if rings.told_by_launcher():
-            return "hypermile watches this job already (HYPERMILE_RING_DIR is set); see there for what it finds"
+            return "hypermile already watches this job (HYPERMILE_RING_DIR is set), and has the results"
         rank = rings.Rank.here(self._rank)
         found = program.find_program()
         if found is None:
@@ -107,7 +106,7 @@ class Watch:
         if device is not None:
             _core.tell_device(device)
         if rank.local != 0:
-            return "the first rank of this node watches the job; its result is there"
+            return "the first rank of this node watches the job, and has the result"
         self._folder = tempfile.TemporaryDirectory(prefix="hypermile-")
         log = self._log_file()
         self._log_begins = log.stat().st_size if log.exists() else 0
@@ -115,7 +114,8 @@ class Watch:
                    *self._arguments]
         environment = {name: value for name, value in os.environ.items() if name not in (rings.VARIABLE, _INJECTION)}
         with open(self._words_file(), "wb") as words:
-            # In a group of its own: Ctrl-C is the job's, and the controller ends when the job has.
+            # In its own process group: Ctrl-C goes to the job, and the controller ends after the
+            # job.
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
                                              env=environment, start_new_session=True)
         return None
@@ -126,7 +126,7 @@ class Watch:
             try:
                 process.wait(_SUMMARY_SECONDS)
             except subprocess.TimeoutExpired:
-                process.kill()  # its guardian or the daemon gives the GPUs back
+                process.kill()  # its guardian or the daemon restores the GPUs
                 process.wait()
         words = Path(self._words_file()).read_text(encoding="utf-8", errors="replace").strip()
         log = self._log_file()
@@ -152,7 +152,7 @@ def _last_line(words: str) -> str:
 
 
 def _carry_library() -> None:
-    """Ticks are timed on the GPU where CUDA loads our library; it looks for one when it is first used."""
+    """Lets CUDA load our library, which times ticks on the GPU. CUDA looks for it at its first use."""
     torch = sys.modules.get("torch")
     used_already = torch is not None and torch.cuda.is_initialized()
     library = program.find_injected_library()
@@ -161,7 +161,7 @@ def _carry_library() -> None:
 
 
 def _device_of(rank: rings.Rank) -> Optional[int]:
-    """Ranks that see the same GPUs take each its own, as all trainers do."""
+    """Ranks that see the same GPUs each use their own, as trainers do."""
     visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
     if not rank.shared:
         return None
@@ -188,11 +188,11 @@ def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05,
              iterations: Optional[int] = None, cache: Optional[PathLike] = None, log: Optional[PathLike] = None,
              local_rank: Optional[int] = None, device: Optional[int] = None,
              quiet: bool = True) -> Union[Watch, Function]:
-    """Least energy within a slowdown, while the block or function runs.
+    """Spends the least energy within a slowdown, while the block or function runs.
 
-    Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` keeps the event log there.
-    `local_rank` and `device` tell what torchrun's variables do not: which rank of this node this is, which CUDA device it
-    trains on. Not `quiet`: says on stderr why nothing could be done, and how it ended.
+    Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` is the path of the event log.
+    `local_rank` and `device` say which rank of this node this process is and which CUDA device it trains on, where torchrun's
+    variables do not say so. Unless `quiet`, prints on stderr why nothing could be done, and how it ended.
     """
     arguments = ["--max-slowdown", _percentage(max_slowdown)]
     options = {"--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu, "--iterations": iterations,
@@ -214,7 +214,7 @@ def observe(function: None = None, *, gpu: Optional[str] = ..., log: Optional[Pa
 def observe(function: Optional[Function] = None, *, gpu: Optional[str] = None, log: Optional[PathLike] = None,
             local_rank: Optional[int] = None, device: Optional[int] = None,
             quiet: bool = True) -> Union[Watch, Function]:
-    """Time and energy of each iteration, while the block or function runs; nothing is changed on any GPU."""
+    """Measures time and energy of each iteration while the block or function runs; changes nothing on any GPU."""
     watch = Watch(["--observe", *_given({"--gpu": gpu})], log, local_rank, device, quiet)
     return watch if function is None else watch(function)
 

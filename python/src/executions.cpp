@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Execution: PlanExecution with a thread that never needs the interpreter. Python's
-// part is boundary(): a function object made for one segment, to be put where modules call hooks;
-// calling it posts to the queue and nothing else.
+// hypermile._core.Execution: a PlanExecution with its own thread, which never needs the
+// interpreter. Python calls boundary() for a function object for one segment and installs it as a
+// hook of modules; calling it only posts to the queue.
 #include "executions.h"
 
 #include <pybind11/stl.h>
@@ -23,7 +23,7 @@ namespace py = pybind11;
 namespace hypermile {
 namespace {
 
-// `guardian` as for a Lease; nullopt: no GPU is told anything.
+// `guardian` is as for a Lease; without it, requests change no GPU.
 std::unique_ptr<SettingPort> make_port(const std::optional<std::string>& guardian, Clock& clock) {
   if (!guardian) return std::make_unique<SilentPort>();
   return std::make_unique<LeasePort>(python_lease("hypermile.PlanExecutor", *guardian), clock);
@@ -41,7 +41,7 @@ class PythonExecution {
   void post(std::uint32_t number) { execution_.post(number, card_->clock->now()); }
   ExecutionReport report() const { return execution_.report(); }
 
-  // Returns when the GPU is given back.
+  // Returns after the GPU is restored.
   void stop() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -58,20 +58,20 @@ class PythonExecution {
   std::shared_ptr<PythonGpu> card_;
   std::unique_ptr<SettingPort> port_;
   PlanExecution execution_;
-  std::jthread thread_;  // last: it uses everything above
+  std::jthread thread_;  // last, because it uses everything above
 };
 
 using SharedExecution = std::shared_ptr<PythonExecution>;
 
-// What a boundary's function object carries.
+// The state of a boundary's function object.
 struct PythonBoundary {
   SharedExecution execution;
   std::uint32_t number = 0;
-  PyObject* training = nullptr;  // the interned name "training", where modules are asked for it
+  PyObject* training = nullptr;  // the interned name "training"; set where modules must be asked
 };
 constexpr const char* kBoundaryName = "hypermile.boundary";
 
-// False for a module in evaluation: that is no part of the iteration.
+// False for a module in evaluation, which is not part of the iteration.
 bool in_training(PyObject* module, PyObject* name) {
   PyObject* training = PyObject_GetAttr(module, name);
   if (training == nullptr) PyErr_Clear();
@@ -90,11 +90,10 @@ PyObject* pass_boundary(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   Py_RETURN_NONE;
 }
 
-// The two casts: CPython keeps functions of one signature and tells them apart by flags.
+// Needs two casts: CPython stores functions under one signature and distinguishes them by flags.
 PyMethodDef boundary_definition = {
     "boundary", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&pass_boundary)),
-    METH_FASTCALL,
-    "Says that a segment of the plan begins; takes and ignores whatever a hook is given."};
+    METH_FASTCALL, "Says that a segment of the plan begins; ignores the arguments of hooks."};
 
 py::object make_boundary(const SharedExecution& execution, std::uint32_t number, bool of_module) {
   auto boundary = std::make_unique<PythonBoundary>(PythonBoundary{execution, number});
@@ -161,7 +160,7 @@ SharedExecution start(std::shared_ptr<PythonGpu> card,
   for (const auto& [setting, seconds] : segments) {
     options.segments.push_back({value_or_throw(parse_setting(setting)), Seconds(seconds)});
   }
-  if (options.segments.empty()) throw std::invalid_argument("a plan needs a segment");
+  if (options.segments.empty()) throw std::invalid_argument("a plan needs at least one segment");
   options.uniform = value_or_throw(parse_setting(uniform));
   options.latency = Seconds(latency_s);
   options.most_per_second = most_per_second;
@@ -175,10 +174,11 @@ void bind_executions(py::module_& module) {
   py::class_<PythonExecution, SharedExecution>(module, "Execution")
       .def(py::init(&start), py::arg("gpu"), py::arg("segments"), py::arg("uniform"),
            py::arg("latency_s"), py::arg("most_per_second"), py::arg("trial") = py::none(),
-           py::arg("guardian") = py::none(), "Without `guardian` no GPU is told anything.")
+           py::arg("guardian") = py::none(), "Without `guardian`, no GPU is changed.")
       .def("boundary", &make_boundary, py::arg("number"), py::arg("of_module") = false,
-           "A function to call where segment `number` begins. `of_module`: it is given the module "
-           "first, as hooks are, and does nothing while that evaluates.")
+           "A function to call where segment `number` begins. With `of_module`, its first argument "
+           "is "
+           "the module, as in hooks, and it does nothing while the module evaluates.")
       .def("report", [](const PythonExecution& execution) { return to_dict(execution.report()); })
       .def("stop", &PythonExecution::stop, py::call_guard<py::gil_scoped_release>());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Gpu: a card's sensors through the same code that the programs use, so that the
-// package needs no other NVML client. Calls leave the interpreter to others while a driver answers.
+// hypermile._core.Gpu: a card's sensors, read by the same code as in the programs, so that the
+// package needs no other NVML client. Calls release the interpreter's lock while the driver
+// answers.
 #include "gpus.h"
 
 #include <pybind11/stl.h>
@@ -76,7 +77,7 @@ void bind_gpus(py::module_& module) {
              return value_or_throw(open_python_gpu(name));
            }),
            py::arg("name") = py::none())
-      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None for what is not told.")
+      .def("read", &read, "time_s, energy_j, power_w, sm_mhz, mem_mhz; None where unknown.")
       .def_property_readonly("uuid",
                              [](const PythonGpu& card) { return card.gpu->identity().uuid.text(); })
       .def_property_readonly("name",

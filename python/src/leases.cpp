@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Lease: the right to change one GPU's Settings, for profiling. Renewed by a thread
-// of its own; ends with release(), with the object and with the process, and then the GPU is given
-// back by who granted it.
+// hypermile._core.Lease: the right to change one GPU's settings, for profiling. A thread renews it.
+// It ends with release(), with the object or with the process, and then the daemon or guardian
+// restores the GPU.
 #include "leases.h"
 
 #include <chrono>
@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kLook{2};
 constexpr std::chrono::seconds kClaimDeadline{30};
 constexpr std::chrono::seconds kAnswerDeadline{20};
 
-// False when it did not come true in time.
+// False where the condition was not true in time.
 template <class Condition>
 bool wait_for(std::chrono::seconds deadline, Condition condition) {
   const auto end = std::chrono::steady_clock::now() + deadline;
@@ -45,7 +45,7 @@ class PythonLease {
     if (port_.state() != PortState::kHeld) throw std::runtime_error(problem());
   }
 
-  // What the GPU was told, perhaps clamped to what is allowed.
+  // Returns the setting that was applied, perhaps clamped to what is allowed.
   std::string set(const std::string& text) {
     const py::gil_scoped_release release;
     const Setting setting = value_or_throw(parse_setting(text));
@@ -93,12 +93,13 @@ void bind_leases(py::module_& module) {
       .def(py::init<std::shared_ptr<PythonGpu>, const std::string&, const std::string&>(),
            py::arg("gpu"), py::arg("program"), py::arg("guardian") = "")
       .def("set", &PythonLease::set, py::arg("setting"),
-           "\"sm=1410MHz mem=1593MHz limit=300W\" or \"default\"; returns what the GPU was told.")
+           "\"sm=1410MHz mem=1593MHz limit=300W\" or \"default\"; returns the setting that was "
+           "applied.")
       .def("release", &PythonLease::release);
   module.def(
       "check_setting",
       [](const std::string& text) { return to_string(value_or_throw(parse_setting(text))); },
-      py::arg("text"), "The Setting as hypermile writes it; RuntimeError where it is none.");
+      py::arg("text"), "The setting in hypermile's notation; RuntimeError where it is invalid.");
 }
 
 }  // namespace hypermile

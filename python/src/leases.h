@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// hypermile._core.Lease, registered by module.cpp, and the lease options of Execution. Called on
+// Python threads; a refusal becomes a RuntimeError that says why.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,11 +12,11 @@
 
 namespace hypermile {
 
-// Of the daemon, else of the guardian `guardian` ("": none). No password is asked for: a training
-// process has no business with the terminal.
+// A lease of the daemon, or else of the program `guardian` ("" for none). It never asks for a
+// password, because a training process must not use the terminal.
 LeasePortOptions python_lease(const std::string& program, const std::string& guardian);
 
-// The class Lease: Settings for as long as it is held.
+// Registers the class Lease, which can apply settings while it is held.
 void bind_leases(pybind11::module_& module);
 
 }  // namespace hypermile

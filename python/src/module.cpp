@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core: what the Python package needs of C++. Ticks, because a step may cost next to
-// nothing; GPUs and leases, because they are ours already; the executor of plans, because its
-// thread must not need the interpreter.
+// hypermile._core: the C++ part of the Python package. Ticks are here because a step must cost next
+// to nothing, GPUs and leases because C++ code for them exists, and the executor of plans because
+// its thread must not need the interpreter.
 #include <pybind11/pybind11.h>
 
 #include "executions.h"

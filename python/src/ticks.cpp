@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile.step(). Written against CPython's own calling convention: pybind11's dispatcher alone
-// would cost as much as the budget of a step allows.
+// hypermile.step(), written for CPython's own calling convention, because pybind11's dispatcher
+// alone would use up the time that a step may cost.
 #include "ticks.h"
 
 #include "hypermile.h"
@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-// step(phase=None): the one argument, by place or by name.
+// step(phase=None): the argument may be positional or named.
 PyObject* step(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   const bool known =
@@ -23,7 +23,7 @@ PyObject* step(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject
     hypermile_tick();
     Py_RETURN_NONE;
   }
-  // Kept inside the str, so that it is converted once.
+  // The converted text is stored inside the str, so that it is converted once.
   const char* phase = PyUnicode_Check(arguments[0]) ? PyUnicode_AsUTF8(arguments[0]) : nullptr;
   if (phase == nullptr) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a phase is a str or None");
@@ -33,7 +33,7 @@ PyObject* step(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject
   Py_RETURN_NONE;
 }
 
-// CPython keeps functions of one signature and tells them apart by flags.
+// CPython stores functions under one signature and distinguishes them by flags.
 template <class Function>
 PyCFunction as_c_function(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -52,11 +52,10 @@ void bind_ticks(pybind11::module_& module) {
   module.add_object("step", pybind11::reinterpret_steal<pybind11::object>(
                                 PyCFunction_NewEx(&step_definition, nullptr, nullptr)));
   module.def(
-      "listening", [] { return hypermile_listening() == 1; }, "Whether ticks go anywhere.");
-  module.def("listen_again", &listen_again,
-             "HYPERMILE_RING_DIR has been set: the next tick looks at it.");
+      "listening", [] { return hypermile_listening() == 1; }, "Whether anyone listens to ticks.");
+  module.def("listen_again", &listen_again, "Makes the next tick read HYPERMILE_RING_DIR again.");
   module.def("tell_device", &tell_device, pybind11::arg("device"),
-             "This process trains on that CUDA device.");
+             "Says that this process trains on that CUDA device.");
 }
 
 }  // namespace hypermile

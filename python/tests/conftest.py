@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each test has a machine of simulated GPUs of its own (tests/run/world.py); what trains is a process on it.
+"""Each test has its own machine of simulated GPUs (tests/run/world.py); training scripts are processes on it.
 
-ctest gives HYPERMILE, HYPERMILED, HYPERMILE_NVML and the built package on PYTHONPATH.
+ctest sets HYPERMILE, HYPERMILED, HYPERMILE_NVML, and PYTHONPATH for the built package.
 """
 
 import json
@@ -31,7 +31,7 @@ class Machine(World):
         self.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
     def train(self, script, *arguments, **variables):
-        """Starts a script (text, or a path); its standard output is JSON by convention."""
+        """Starts a script (text or path), which prints JSON on its standard output."""
         if isinstance(script, Path):
             command = [sys.executable, str(script)]
         else:
@@ -40,7 +40,7 @@ class Machine(World):
 
 
 def answer(process, seconds=120):
-    """What a script printed as its last line, as JSON."""
+    """The last line of a script's output, as JSON."""
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
     return json.loads(out.splitlines()[-1])
@@ -60,7 +60,7 @@ def two_gpus():
 
 @pytest.fixture
 def second_client(machine):
-    """Another NVML client than ours: nvidia-ml-py in a process of its own, asked for the SM clock of GPU 0."""
+    """Another NVML client, nvidia-ml-py in its own process, which reads the SM clock of GPU 0."""
     script = """
         import sys, pynvml
         pynvml.nvmlInit()

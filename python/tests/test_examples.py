@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples run, as they stand, on the NVML stand-in; and with them the callbacks of trainers."""
+"""The examples run unchanged on the NVML stand-in; this also tests the callbacks of trainers."""
 
 import re
 import socket
@@ -38,7 +38,7 @@ def test_a_trainer_ticks_at_every_optimizer_step(machine, example):
 
 
 def test_ranks_of_torch_distributed_are_one_job(two_gpus):
-    """Started as torchrun would: PyTorch 1.13's own does not run under Python 3.11."""
+    """Started with torchrun's variables, because torchrun of PyTorch 1.13 does not run under Python 3.11."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch model on the CPU carries out plans on a simulated GPU, which another job keeps busy so that its clocks show."""
+"""A PyTorch model on the CPU carries out plans on a simulated GPU. Another job keeps that GPU busy, so that its clocks show."""
 
 import json
 import signal
@@ -11,7 +11,8 @@ from world import wait_for
 
 torch = pytest.importorskip("torch")
 
-# Layers that take as long on any machine, and leave it to the tests beside them most of the time.
+# Layers that take equally long on any machine, and sleep most of the time so that other tests can
+# run.
 TRAINING = """
     import json, os, sys, time
     import torch
@@ -50,7 +51,7 @@ TRAINING = """
             losses.append(loss.item())
             print("iteration", flush=True)
         report = executor.report
-        # Boundaries go through a queue: until the last is out of it.
+        # Boundaries go through a queue; this waits until it is empty.
         made = len(losses) * len(hypermile.read_plan(plan).segments)
         deadline = time.monotonic() + 10
         while report.state != "refused" and report.boundaries + report.dropped < made and time.monotonic() < deadline:
@@ -62,7 +63,8 @@ TRAINING = """
 """
 
 
-# The same with a last layer that waits for iterations of the GPU's own job, so that its clock decides how long that takes.
+# The same, with a last layer that waits for iterations of the GPU's own job, so that the GPU's
+# clock decides its duration.
 WAITING = TRAINING.replace("    plan, iterations, trial", """
     import threading
     from simulated_gpu import SimulatedGpu
@@ -121,9 +123,10 @@ def test_clocks_seen_by_another_client_follow_the_plan(train, machine, second_cl
         time.sleep(0.005)
     told = answer(job)
 
-    passed = told["passed"][9:]  # three iterations to learn
+    passed = told["passed"][9:]  # the first three iterations are for learning
     spans = [(begin, end, clocks[segment]) for (begin, segment), (end, _) in zip(passed, passed[1:])]
-    # Well inside of each segment: one switch in a hundred takes 60 ms on this card.
+    # Only instants well inside each segment count, as one switch in a hundred takes 60 ms on this
+    # card.
     judged = [(at - begin, wanted, clock) for begin, end, wanted in spans for at, clock in seen
               if begin + 0.08 < at < end - 0.08]
     wrong = [each for each in judged if abs(each[1] - each[2]) > 15]
@@ -132,7 +135,7 @@ def test_clocks_seen_by_another_client_follow_the_plan(train, machine, second_cl
     assert told["report"]["dropped"] == 0 and told["report"]["failed"] == 0
     assert told["after"] == "over"
     assert not machine.changed()
-    assert told["losses"][-1] < told["losses"][0]  # it trains
+    assert told["losses"][-1] < told["losses"][0]  # the model learns
 
 
 def test_backward_and_optimizer_have_boundaries_too(train, machine):
@@ -155,8 +158,8 @@ def test_killed_in_the_middle_the_gpu_is_restored(train, machine):
 
 
 def test_a_plan_that_does_not_pay_is_dropped(train, machine):
-    # The job on the CPU does not get faster or slower, and the GPU's own job does not care for it: all arms draw the same
-    # when they ask for the same.
+    # The model runs on the CPU, and the GPU's own job does not depend on it, so arms that request the same clocks draw
+    # the same power.
     same = plan(["sm=1500MHz", "sm=1500MHz", "sm=1500MHz"])
     job = train(same, 150, {"after_iterations": 2, "rounds": 1, "block_s": 1.5, "settle_s": 0.3})
     told = answer(job)
@@ -167,8 +170,8 @@ def test_a_plan_that_does_not_pay_is_dropped(train, machine):
 
 
 def test_a_plan_that_pays_is_kept(machine):
-    """Low clocks where the job does not wait for the GPU, the default where it does: less energy than the best single Setting,
-    which must be quick enough for the layer that waits."""
+    """Low clocks where the job does not wait for the GPU, the default where it does. That takes less energy than the best single
+    setting, which must be fast enough for the layer that waits."""
     document = {**plan(["sm=900MHz", "sm=900MHz", "default"], uniform="sm=1740MHz"), "max_slowdown": 0.1}
     with open(machine.path("plan.json"), "w", encoding="utf-8") as file:
         json.dump(document, file)
@@ -182,7 +185,7 @@ def test_a_plan_that_pays_is_kept(machine):
     assert not machine.changed()
 
 
-def test_what_does_not_fit_is_told_and_training_goes_on(train, machine):
+def test_a_plan_that_does_not_fit_is_reported_and_training_goes_on(train, machine):
     told = answer(train(plan(["sm=1500MHz"], ("no.such.layer",), ("forward",)), 1))
     assert told["report"]["state"] == "refused"
     assert "no module 'no.such.layer'" in told["report"]["reason"]
@@ -201,7 +204,7 @@ def test_the_daemon_grants_the_lease_where_one_serves(train, machine):
     assert not machine.changed()
 
 
-def test_a_module_called_twice_is_told_apart_by_its_calls():
+def test_calls_of_a_module_that_is_called_twice_are_distinguished():
     import hypermile
     from hypermile.executor import _at_call
 
@@ -220,12 +223,12 @@ def test_a_module_called_twice_is_told_apart_by_its_calls():
 def test_a_broken_plan_is_one_clear_line(broken):
     import hypermile
 
-    with pytest.raises(ValueError, match="no plan: .*hypermile plan"):
+    with pytest.raises(ValueError, match="not a plan: .*hypermile plan"):
         hypermile.read_plan(broken)
 
 
 def test_a_model_exported_planned_and_executed(machine, tmp_path):
-    """The whole way: export_layers, hypermile plan, PlanExecutor."""
+    """Uses export_layers, hypermile plan and PlanExecutor together."""
     told = answer(machine.train(ROOT / "python" / "examples" / "layer_plan.py", tmp_path))
     assert told["segments"] >= 2
     assert told["report"]["boundaries"] > 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pip install .` and `pip install -e .` into a fresh environment give a package that works without PyTorch and the
-programs; and its types are right. Compiles the extension once, so it is run by .ci/run and not by `make test`:
+"""`pip install .` and `pip install -e .` into a fresh environment give a package that works without PyTorch and without the
+programs, and whose types are correct. Compiles the extension once, so .ci/run runs it and `make test` does not:
 
     ctest --test-dir build -C Slow -R Python.Install
 """
@@ -38,8 +38,8 @@ def run(*command, **more):
 
 @pytest.fixture(scope="module")
 def fresh():
-    """A new environment with what pyproject.toml builds with, and a function that installs the source tree into it. Always
-    in the same place, so that a compiler cache knows what it has compiled before."""
+    """A new environment with the build requirements of pyproject.toml, and a function that installs the source tree into it.
+    Always in the same folder, so that a compiler cache can be used."""
     folder = ROOT / "build" / "install-test"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -47,7 +47,7 @@ def fresh():
     pip = [folder / "venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
     needed = re.search(r"requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[1]
     run(*pip, "install", *re.findall(r'"([^"]+)"', needed))
-    # Not optimised, and one folder for both: what is tested is that it holds together.
+    # Not optimised, and with one build folder for both, because only the installation is tested.
     settings = ("cmake.build-type=Debug", "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0", f"build-dir={folder}/build",
                 "install.strip=false")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package writes of a model is what `hypermile plan` reads."""
+"""`hypermile plan` reads what the package writes about a model."""
 
 import csv
 import json
@@ -48,7 +48,7 @@ def test_shapes_only_computes_nothing_and_says_the_same(tmp_path):
 
 
 def test_resnet50_as_torchvision_builds_it_agrees_with_the_built_in_one(tmp_path):
-    """Its convolutions alone, from the built-in network's own table, as modules."""
+    """One convolution with the shapes of the built-in network's table, as a module."""
     built_in = plan("resnet50", "--batch", "2", "--phase", "forward")
     first = next(layer for layer in built_in["layers"] if layer["type"].startswith("Conv"))
     hypermile.export_layers(torch.nn.Conv2d(3, 64, 7, 2, 3, bias=False), torch.empty(2, 3, 224, 224), tmp_path / "n.json",
@@ -110,7 +110,7 @@ def test_what_cannot_be_profiled_is_one_clear_line(wrong):
 
 
 def test_a_grid_of_settings_under_a_lease_with_energy(machine, tmp_path):
-    """The layers run on the CPU; what is set and read is the simulated GPU, which a job keeps busy."""
+    """The layers run on the CPU; the lease and the sensors are those of a simulated GPU that a job keeps busy."""
     script = """
         import json, sys, torch, hypermile
         torch.set_num_threads(1)

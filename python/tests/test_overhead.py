@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the training thread pays, as benchmarks/python_overhead.py measures it: the thread's own time."""
+"""The cost for the training thread, as benchmarks/python_overhead.py measures it: the thread's own processor time."""
 
 import json
 import subprocess

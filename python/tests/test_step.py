@@ -27,7 +27,7 @@ def test_nobody_listens_here():
     assert not hypermile.listening()
 
 
-def test_torch_and_pandas_are_not_imported_unasked():
+def test_torch_and_pandas_are_imported_only_when_needed():
     code = "import hypermile, sys; hypermile.step(); hypermile.optimize(); assert not {'torch', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 

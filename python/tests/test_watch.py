@@ -7,8 +7,10 @@ import signal
 from conftest import answer
 from world import wait_for
 
-# Each iteration is one of the job on the simulated GPU, so that it takes as long as its clocks allow. Trains until its log
-# tells of a good Window, or for a while after it has told that the clock was moved; or so many seconds.
+# Each iteration waits for one iteration of the job on the simulated GPU, so that it takes as long
+# as that GPU's clocks allow.
+# Trains until the log has a usable window, or for 200 iterations after it shows a changed clock, or
+# for `seconds`.
 TRAINING = """
     import json, os, sys, time
     import hypermile
@@ -59,7 +61,7 @@ def test_optimize_moves_the_clock_gives_it_back_and_says_what_it_saved(machine):
     assert not machine.changed()
     assert told["final"] == {"sm_mhz": 1500.0}
     assert told["reason"] == ""
-    assert 0.1 < told["saving"] < 0.5  # of a simulated card: that it is told, not how much it is
+    assert 0.1 < told["saving"] < 0.5  # of a simulated card: checks that a saving is reported, not its size
     assert told["decisions"] >= 1 and told["windows"] >= 2
     assert abs(told["iterations"] - told["count"]) <= 3
     assert "% energy saved" in told["text"]
@@ -81,7 +83,7 @@ def test_a_job_that_is_killed_gives_its_gpu_back(machine):
     machine.wait_until_restored()
 
 
-def test_without_the_program_training_goes_on_and_it_is_told_why(machine):
+def test_without_the_program_training_goes_on_and_the_result_says_why(machine):
     told = answer(train(machine, "optimize", "window", 1, HYPERMILE_BIN="/nowhere"))
     assert told["count"] > 5
     assert "was not found" in told["reason"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies a sweep without the rows of some cards and of the workloads of another sweep, so that a model trained on the copy
-has seen neither the family of cards nor the jobs that it is then tested on.
+"""Copies a sweep without the rows of some cards and without the workloads of another sweep. A model trained on the copy has
+seen neither the family of cards nor the jobs that it is then tested on.
 
     left_out_sweep.py IN OUT CARDS TESTED
 
-CARDS is a regular expression of GPU names, TESTED a sweep whose workloads (names without their inputs, as `learn` groups
-them) are left out. Exits with 1 where nothing is left."""
+CARDS is a regular expression of GPU names. TESTED is a sweep whose workloads (names without their inputs, as `learn` groups
+them) are left out. Exits with 1 where no row remains."""
 
 import csv
 import re

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph networks: the models and data sets of Dwivedi et al., "Benchmarking Graph Neural Networks" (2020).
 
-Data sets: numbers of graphs, mean nodes and directed edges of the paper's table. Models: layers, hidden widths and batch
-sizes of the published configurations (graphdeeplearning/benchmarking-gnns, configs/*_100k.json and *_40k.json; read for
-PATTERN, and for GCN on every set; the other sets' widths are taken to be PATTERN's scaled like GCN's). RingGNN and
-3WLGNN work on a dense block-diagonal adjacency of the whole batch, so their cost goes with the square and cube of its
-nodes. Launches are DGL's on PyTorch, one kernel an operation.
+Data sets: numbers of graphs, mean nodes and mean directed edges from the paper's table. Models: layers, hidden widths and
+batch sizes of the published configurations (graphdeeplearning/benchmarking-gnns, configs/*_100k.json and *_40k.json). These
+were read for PATTERN, and for GCN on every set; the widths on other sets are PATTERN's, scaled as GCN's are. RingGNN and
+3WLGNN work on a dense block-diagonal adjacency of the whole batch, so their cost grows with the square and cube of its
+nodes. Launches are those of DGL on PyTorch: one kernel per operation.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class DataSet:
     edges: float  # directed, mean of one graph
     spread: float  # standard deviation of a graph's nodes over their mean; assumed from the set's stated range
     batch: int
-    train_batches: int  # iterations of an epoch
-    eval_batches: int  # of validation and test together, after each epoch
+    train_batches: int  # iterations per epoch
+    eval_batches: int  # validation and test together, after each epoch
     width: float  # hidden width relative to PATTERN's
     layers: int
-    head: str  # "graph", "node" or "edge": what is classified
+    head: str  # what is classified: "graph", "node" or "edge"
 
 
 DATA_SETS = {
@@ -38,7 +38,8 @@ DATA_SETS = {
     "dd": DataSet(284.32, 1431.32, 0.90, 20, 48, 12, 138 / 146, 4, "graph"),
 }
 
-# COLLAB scores 32768 pairs and as many negatives an iteration on the embedding of the whole graph.
+# COLLAB scores 32768 pairs and as many negatives per iteration, on the embedding of the whole
+# graph.
 COLLAB_PAIRS = 2 * 32768
 
 WIDTHS = {"mlp": 150, "gcn": 146, "graphsage": 89, "gat": 152, "gatedgcn": 70, "gin": 110, "monet": 90, "3wlgnn": 82,
@@ -47,7 +48,7 @@ DENSE = {"3wlgnn": (4, 3), "ringgnn": (4, 2)}  # batch size and layers
 
 
 def _after(tape, rows, h):
-    """Batch norm, activation, residual, dropout: what follows every layer."""
+    """Batch norm, activation, residual and dropout, which follow every layer."""
     tape.batch_norm(rows * h, h)
     tape.relu(rows * h)
     tape.add(rows * h)
@@ -92,7 +93,7 @@ def _gatedgcn(tape, n, e, h):
     tape.matmul(e, h, h, bias=True)
     tape.edges(e, 2 * h)  # both ends of an edge
     tape.pointwise(e * h, launches=3)  # gates
-    tape.edges(e, h, launches=2)  # gated sum, sum of gates
+    tape.edges(e, h, launches=2)  # the gated sum and the sum of gates
     tape.pointwise(n * h, launches=3)
     _after(tape, n, h)
     _after(tape, e, h)
@@ -161,7 +162,7 @@ def graph_network(model, name):
     batch, layers = DENSE.get(model, (data.batch, data.layers))
     n, e = batch * data.nodes, batch * data.edges
     tape = Tape(element=4)
-    if model == "mf":  # matrix factorisation: an embedding of every node, nothing else
+    if model == "mf":  # matrix factorisation has an embedding of every node and nothing else
         h = WIDTHS["mf"]
         tape.embedding(2 * COLLAB_PAIRS, h, data.nodes)
         _head(tape, data, n, e, h, batch)
@@ -178,7 +179,7 @@ def graph_network(model, name):
     return tape, data, batch
 
 
-# 56 pairs: as many as the paper's second suite has, its exact list not being known.
+# 56 pairs, as many as in the paper's second suite, whose exact list is not published.
 PAIRS = ([(m, d) for d in ("pattern", "zinc") for m in
           ("mlp", "gcn", "graphsage", "gat", "gatedgcn", "gin", "monet", "ringgnn", "3wlgnn")] +
          [(m, d) for d in ("cluster", "mnist", "cifar10") for m in

@@ -4,7 +4,7 @@
 Transformer base: Vaswani et al. 2017. BERT base: Devlin et al. 2018. GPT-2 small: Radford et al. 2019. Llama: Touvron et
 al. 2023, at the shape of a 1.1 B model (22 layers of 2048, 32 heads, 4 key heads, 5632 in the gated perceptron). DeepSpeech2:
 Amodei et al. 2015 (two convolutions, five bidirectional recurrent layers of 800). LSTM language model: Zaremba et al. 2014
-(two layers of 650, 35 steps). Recurrent layers run a product of all inputs first, then one small product a time step.
+(two layers of 650, 35 steps). Recurrent layers first run one product of all inputs, then one small product per time step.
 """
 
 from .ops import Tape
@@ -15,7 +15,7 @@ def encoder_layer(t, n, length, d, heads, hidden, causal=False, fused=True, key_
     kv = d * (key_heads or heads) // heads
     t.layer_norm(rows * d, d)
     t.matmul(rows, d, d + 2 * kv, bias=not gated)
-    t.pointwise(rows * d, reads=1, launches=3, flops=0)  # heads apart and together
+    t.pointwise(rows * d, reads=1, launches=3, flops=0)  # splits and merges the heads
     t.attention(n, heads, length, d // heads, causal, fused)
     t.matmul(rows, d, d, bias=not gated)
     t.dropout(rows * d)
@@ -59,7 +59,7 @@ def gpt2(n, length=1024, layers=12, d=768, heads=12, vocabulary=50257, element=2
 
 
 def llama(n, length=2048, layers=22, d=2048, heads=32, key_heads=4, hidden=5632, vocabulary=32000, element=2):
-    t = Tape(element)  # pure bfloat16: no casts
+    t = Tape(element)  # pure bfloat16, without casts
     t.embedding(n * length, d, vocabulary)
     for _ in range(layers):
         encoder_layer(t, n, length, d, heads, hidden, causal=True, key_heads=key_heads, gated=True)
@@ -78,7 +78,7 @@ def transformer(n, length=32, layers=6, d=512, heads=8, vocabulary=37000, elemen
         encoder_layer(t, n, length, d, heads, 4 * d, fused=False)
     for _ in range(layers):
         encoder_layer(t, n, length, d, heads, 4 * d, causal=True, fused=False)
-        t.matmul(n * length, d, 4 * d, bias=True)  # attention to the source: four products
+        t.matmul(n * length, d, 4 * d, bias=True)  # the four products of the attention to the source
         t.attention(n, heads, length, d // heads, fused=False)
         t.layer_norm(n * length * d, d)
     t.matmul(n * length, d, vocabulary, weight=False)
@@ -87,7 +87,7 @@ def transformer(n, length=32, layers=6, d=512, heads=8, vocabulary=37000, elemen
 
 
 def recurrent(t, n, steps, inputs, hidden, gates=4, directions=1):
-    """One layer as cuDNN runs it: inputs at once, then a thin product and a fused cell a step."""
+    """One layer as cuDNN runs it: a product of all inputs, then a thin product and a fused cell for each step."""
     for _ in range(directions):
         t.matmul(n * steps, inputs, gates * hidden, bias=True)
         flops = 2.0 * steps * n * hidden * gates * hidden
@@ -122,12 +122,12 @@ def deep_speech2(n=16, frames=800, hidden=800, layers=5, element=4):
         recurrent(t, n, steps, inputs, hidden, gates=3, directions=2)
         inputs = hidden
     t.matmul(n * steps, hidden, 29, kind="small")
-    t.op("stream", 0, 4e6, 2 * steps // 8, (0, 4e6, 2 * steps // 8))  # CTC: a chain of tiny kernels
+    t.op("stream", 0, 4e6, 2 * steps // 8, (0, 4e6, 2 * steps // 8))  # CTC is a chain of tiny kernels
     return t
 
 
 def attention_summarizer(n=64, source=400, target=50, hidden=512, vocabulary=30000, element=4):
-    """Encoder-decoder with attention, one decoder step a kernel chain (Nallapati et al. 2016 shapes)."""
+    """Encoder-decoder with attention; each decoder step is a chain of kernels (shapes of Nallapati et al. 2016)."""
     t = Tape(element)
     t.embedding(n * (source + target), 256, vocabulary)
     recurrent(t, n, source, 256, hidden, directions=2)

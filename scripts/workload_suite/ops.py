@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations, bytes and kernel launches of a network's layers, from their shapes.
 
-1 multiply-add is 2 FLOP. Bytes are what a cold cache moves: every operand once. The formulas are the standard
-operation counts of each layer (convolution, matrix product, batch norm: read twice and written once, and so on); the
-backward pass of a matrix product is two of the same size, that of a streaming layer reads and writes what its formula
-needs. Launches are one kernel an operation, as eager PyTorch issues them.
+One multiply-add is 2 FLOP. Bytes are the traffic with a cold cache: every operand moves once. The formulas are the standard
+operation counts of each layer (convolution, matrix product, batch norm: read twice and written once, and so on). The
+backward pass of a matrix product is two products of the same size; that of a streaming layer reads and writes what its
+formula needs. Eager PyTorch launches one kernel per operation.
 
-A Tape collects the layers of one iteration in two lists, forward and backward, each split into the kinds of kernel that
+A Tape collects the layers of one iteration in two lists, forward and backward, each split into the kinds of kernels that
 a GPU runs differently:
 
   matrix   large products and convolutions: bound by arithmetic
@@ -38,14 +38,14 @@ class Work:
 class Tape:
     def __init__(self, element=4, casts=False):
         self.element = element  # bytes of one activation
-        self.casts = casts  # mixed precision: every weight is cast on its way in and its gradient on its way out
+        self.casts = casts  # mixed precision: every weight is cast when it is read, and its gradient when it is written
         self.forward = {kind: Work() for kind in KINDS}
         self.backward = {kind: Work() for kind in KINDS}
         self.parameters = 0.0
         self.tensors = 0
 
     def op(self, kind, flops, elements, launches=1, back=None):
-        """One operation; `back` is (flops, elements, launches) of its gradient, None where there is none."""
+        """One operation; `back` is (flops, elements, launches) of its gradient, or None without a gradient."""
         self.forward[kind].add(flops, elements * self.element, launches)
         if back is not None:
             self.backward[kind].add(back[0], back[1] * self.element, back[2])
@@ -59,13 +59,13 @@ class Tape:
 
     @contextmanager
     def again(self):
-        """Layers inside run on weights that were counted before."""
+        """The layers inside use weights that were already counted."""
         parameters, tensors = self.parameters, self.tensors
         yield
         self.parameters, self.tensors = parameters, tensors
 
     def freeze(self):
-        """What is on the tape so far is not trained: no gradients, no updates."""
+        """Freezes everything on the tape so far: no gradients and no updates."""
         self.backward = {kind: Work() for kind in KINDS}
         self.parameters, self.tensors = 0.0, 0
 
@@ -84,13 +84,14 @@ class Tape:
             self.op("stream", 0, 0, 0, (m * n, m * n, 1))
 
     def conv(self, n, ci, co, k, h, w, groups=1, stride=1, first=False, kw=None, depth=1):
-        """`h`, `w` of the output; `kw` where the kernel is not square, `depth` for 3-D (output depth folded in h)."""
+        """`h` and `w` of the output; `kw` where the kernel is not square; `depth` for 3-D (output depth is folded into h)."""
         taps = k * (kw or k) * depth
         out = float(n) * co * h * w
         flops = 2.0 * out * (ci / groups) * taps
         weights = co * (ci / groups) * taps
         elements = n * ci * h * w * stride * stride + weights + out
-        # Depthwise convolutions and few channels stream; wide ones compute.
+        # Depthwise convolutions and those with few channels are bound by memory, wide ones by
+        # arithmetic.
         kind = "stream" if groups > 1 and groups >= ci else ("matrix" if min(ci / groups, co) * taps >= 128 else "small")
         back = (flops * (1 if first else 2), elements * (1 if first else 2), 1 if first else 2)
         self.op(kind, flops, elements, 1, back)
@@ -98,7 +99,7 @@ class Tape:
         return out
 
     def attention(self, batch, heads, length, width, causal=False, fused=True, keys=None):
-        """`width` of one head. Fused (flash) attention recomputes scores in its gradient: 2.5 times the FLOP."""
+        """`width` is that of one head. The gradient of fused (flash) attention recomputes scores: 2.5 times the FLOP."""
         keys = keys or length
         pairs = float(batch) * heads * length * keys * (0.5 if causal else 1.0)
         rows = batch * heads * (length + keys) * width
@@ -155,7 +156,7 @@ class Tape:
 
     # --- whole iterations -------------------------------------------------------------------------------------------
     def optimizer(self, name="adam"):
-        """FP32 master weights: SGD with momentum moves 20 bytes a parameter, Adam 28; clearing gradients 4 more."""
+        """FP32 master weights: SGD with momentum moves 20 bytes per parameter, Adam 28; clearing gradients moves 4 more."""
         per_parameter = {"sgd": 24, "adam": 32, "rmsprop": 28}[name]
         flops = {"sgd": 5, "adam": 15, "rmsprop": 8}[name]
         # Multi-tensor kernels take about 30 tensors each; Adam needs about six passes over the list, SGD three.

@@ -40,7 +40,7 @@ def dlrm(n=2048, tables=26, width=64, rows=200000):
     t.pointwise(n * 27 * 27, launches=3)
     perceptron(t, n, (415, 512, 256, 1))
     t.pointwise(n, launches=3)
-    t.parameters -= tables * width * rows  # sparse updates touch only the rows used
+    t.parameters -= tables * width * rows  # sparse updates touch only the rows in use
     t.parameters += n * tables * width
     return t
 
@@ -109,7 +109,7 @@ def video_prediction(n=32, frames=9):
             t.layer_norm(out / 4, co)
         t.conv(n, 3, 32, 5, 32, 32, stride=2)
         t.conv(n, 32, 10, 1, 64, 64)
-        t.pointwise(n * 10 * 3 * 64 * 64, launches=14)  # moved and masked copies
+        t.pointwise(n * 10 * 3 * 64 * 64, launches=14)  # copies that are moved and masked
 
     frame()
     with t.again():
@@ -152,7 +152,7 @@ def object_reconstruction(n=6, views=24, size=64):
 
 
 def face_recognition_3d(n=16):
-    """ResNet-50 on four channels: colour and depth."""
+    """ResNet-50 on four channels, colour and depth."""
     return resnet(n, 50, 224, classes=509, channels=4)
 
 

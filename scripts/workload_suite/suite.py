@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of workloads: which network at which batch, and what surrounds its iterations.
 
-Work (FLOP, bytes, launches) is derived from shapes by the other files. What surrounds it is assumed, and is said to be in
-each file: time of the host for a launch, time of the loader, spread of lengths, how often a job evaluates, saves or stalls.
-The ranges come from recorded iterations on an H200 (1 to 470 ms, launch-bound loops that swing by 2 to 3 %, a stalled loader)
-and from the data sets' own sizes.
+Work (FLOP, bytes, launches) is derived from shapes by the other files. What surrounds it is assumed, and each file says so:
+host time per launch, time of the loader, spread of lengths, how often a job evaluates, saves or stalls. The ranges come
+from iterations recorded on an H200 (1 to 470 ms, launch-bound loops that vary by 2 to 3 %, a stalled loader) and from the
+sizes of the data sets.
 """
 
 from dataclasses import dataclass, field
@@ -22,17 +22,17 @@ class Workload:
     optimizer: str = "adam"
     precision: str = "fp32"  # of the products: "fp32", "tf32" or "fp16"
     micro_batches: int = 1  # gradient accumulation
-    host_us: float = 8.0  # host time of one launch: eager PyTorch 8, DGL 12, inside a captured graph 0
+    host_us: float = 8.0  # host time per launch: eager PyTorch 8, DGL 12, inside a captured graph 0
     captured: bool = False  # the whole iteration is one CUDA graph
-    loader_ms: float = 0.0  # host time before an iteration that nothing hides
+    loader_ms: float = 0.0  # host time before each iteration that nothing hides
     jitter: float = 0.01  # relative standard deviation of one iteration's own length
-    evaluate: tuple = ()  # every so many iterations, so many forward batches
-    checkpoint: tuple = ()  # every so many iterations, so many seconds without the GPU
-    stall: tuple = ()  # every so many iterations on average, so many seconds
+    evaluate: tuple = ()  # (iterations between evaluations, forward batches of each)
+    checkpoint: tuple = ()  # (iterations between checkpoints, seconds of each without the GPU)
+    stall: tuple = ()  # (mean iterations between stalls, seconds of each)
     lengths: float = 0.0  # relative standard deviation of an iteration's work, batch by batch
-    drift: tuple = ()  # by how much the work changes in the end, and after how many iterations
+    drift: tuple = ()  # (final relative change of the work, iterations until then)
     rounds: tuple = ()  # aperiodic jobs: (name, relative frequency, work against the first kind of round)
-    source: str = ""  # where the shapes come from, for the file's head
+    source: str = ""  # the origin of the shapes, for the head of the file
     tags: tuple = ()
     notes: list = field(default_factory=list)
 

@@ -4,8 +4,8 @@
 ResNet: He et al. 2015, v1.5 (stride in the 3x3). VGG16: Simonyan and Zisserman 2014. MobileNetV2: Sandler et al. 2018.
 ViT-B/16: Dosovitskiy et al. 2020. U-Net of diffusion models: Ho et al. 2020 (CIFAR-10 model). DCGAN and WGAN: Radford et
 al. 2015, Arjovsky et al. 2017. CycleGAN: Zhu et al. 2017 (nine residual blocks, 70x70 PatchGAN). Faster R-CNN: Ren et al.
-2015 with ResNet-50 FPN. FaceNet: Schroff et al. 2015, here on Inception-ResNet-like cost given as ResNet-50 at 160x160.
-Parameter counts are compared with the published ones by make-workloads.
+2015 with ResNet-50 FPN. FaceNet: Schroff et al. 2015, whose Inception-ResNet is represented by a ResNet-50 at 160x160.
+make-workloads compares the numbers of parameters with the published ones.
 """
 
 from .language import encoder_layer
@@ -112,7 +112,7 @@ def vit_b16(n, element=2):
 
 
 def ddpm_unet(n, size=32, base=128, multiples=(1, 2, 2, 2), element=4, casts=False):
-    """Two residual blocks a level, self-attention at 16x16 and in the middle."""
+    """Two residual blocks per level, self-attention at 16x16 and in the middle."""
     t = Tape(element, casts)
 
     def block(ci, co, h):
@@ -164,7 +164,7 @@ def ddpm_unet(n, size=32, base=128, multiples=(1, 2, 2, 2), element=4, casts=Fal
 
 
 def dcgan(n, critic_steps=1, width=64, element=4):
-    """64x64 images; `critic_steps` updates of the critic for one of the generator (WGAN uses five)."""
+    """64x64 images; the critic is updated `critic_steps` times for each update of the generator (five times in WGAN)."""
     t = Tape(element)
 
     def critic():
@@ -225,7 +225,7 @@ def cyclegan(n, size=256, element=4):
 
 
 def faster_rcnn(n, size=800, element=4):
-    """ResNet-50 FPN at 800x1066 (the usual short side), 1000 proposals, 512 sampled boxes an image."""
+    """ResNet-50 FPN at 800x1066 (the usual short side), 1000 proposals, 512 sampled boxes per image."""
     t = resnet(n, 50, int(size * 1.155), classes=None, element=element)
     for level, c in enumerate((256, 512, 1024, 2048)):
         h = int(size * 1.155) >> (level + 2)
@@ -234,7 +234,7 @@ def faster_rcnn(n, size=800, element=4):
         t.conv(n, 256, 256, 3, h, h)  # proposal head
         t.conv(n, 256, 15, 1, h, h)
     t.op("gather", 0, 512 * n * 256 * 49 * 8, 12, (0, 512 * n * 256 * 49 * 8, 12))  # box pooling
-    t.op("stream", 0, 4e5 * n, 150)  # sorting, suppression, matching: tiny kernels
+    t.op("stream", 0, 4e5 * n, 150)  # sorting, suppression and matching, all tiny kernels
     t.matmul(512 * n, 256 * 49, 1024, bias=True)
     t.matmul(512 * n, 1024, 1024, bias=True)
     t.matmul(512 * n, 1024, 105, bias=True, kind="small")

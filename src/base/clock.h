@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time is injected. Everything that waits or takes a time stamp does so through a Clock: the real
-// one for a real job, a virtual one that jumps ahead whenever somebody sleeps, so that a day of
-// simulated training takes seconds and repeats exactly.
+// Every wait and every time stamp goes through a Clock. A real job gets the system's clock; tests
+// and simulations get a virtual one that jumps ahead when somebody sleeps, so a day of simulated
+// training takes seconds and repeats exactly. No call here fails.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Instant {
     return instant;
   }
   constexpr std::int64_t nanoseconds() const { return ns_; }
-  // Divided, not multiplied: the nearest double, so that writing and reading it back is exact.
+  // Dividing gives the nearest double, so a time that is written and read back stays the same.
   constexpr Seconds since_origin() const { return Seconds(static_cast<double>(ns_) / 1e9); }
 
   constexpr auto operator<=>(const Instant&) const = default;
@@ -49,9 +49,9 @@ class Clock {
   virtual ~Clock() = default;
 
   virtual Instant now() const = 0;
-  // Seconds since the Unix epoch, for people and files; never for measuring.
+  // Seconds since the Unix epoch, for people and files. Never measure with it: it can jump.
   virtual double unix_time() const = 0;
-  // Returns at `until`, at once if that has passed, or early when `stop` is requested.
+  // Returns at `until`, or at once if `until` has passed, or early when `stop` is requested.
   virtual void sleep_until(Instant until, std::stop_token stop = {}) = 0;
 
   void sleep_for(Seconds duration, std::stop_token stop = {}) {
@@ -59,10 +59,11 @@ class Clock {
   }
 };
 
-// CLOCK_MONOTONIC.
+// Reads CLOCK_MONOTONIC. Any thread may call it.
 std::unique_ptr<Clock> make_real_clock();
 
-// Starts at zero and moves only by sleeping or advance(). One thread drives it; others may read.
+// Starts at zero and moves only through sleep_until() and advance(). One thread drives it; other
+// threads may read it.
 class VirtualClock final : public Clock {
  public:
   explicit VirtualClock(double unix_origin = 0) : unix_origin_(unix_origin) {}

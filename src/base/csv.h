@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads comma-separated files with a header line: RFC 4180 quoting, CRLF or LF, blank lines passed
-// over, a byte-order mark passed over. A broken file is an Error that names the file and the line.
+// Reads comma-separated files that have a header line: RFC 4180 quoting, CRLF or LF. Blank lines
+// and a byte-order mark are skipped. A broken file gives an Error that names the file and the line.
+// One thread uses a reader.
 #pragma once
 
 #include <istream>
@@ -22,17 +23,18 @@ class CsvReader {
   const std::vector<std::string>& header() const { return header_; }
   std::optional<std::size_t> column(std::string_view name) const;
 
-  // The next row, as many cells as the header has; nullopt at the end of the file.
+  // The next row, with exactly as many cells as the header; nullopt at the end of the file.
   Result<std::optional<std::vector<std::string>>> next();
 
-  // The line on which the row last returned began, counted from 1.
+  // The line on which the last returned row began, counted from 1.
   std::size_t line() const { return row_line_; }
-  // An Error about that row.
+  // Builds an Error that names the file and that line.
   Error error(const std::string& message) const;
 
  private:
   CsvReader(std::istream& in, std::string name) : in_(&in), name_(std::move(name)) {}
-  // One record, over several lines if a quoted cell holds a line break; nullopt at the end.
+  // Reads one record, which spans several lines if a quoted cell holds a line break. nullopt at the
+  // end of the file.
   Result<std::optional<std::vector<std::string>>> record();
 
   std::istream* in_;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMostLevels = 6;
 
-// The program, or the shared library that this code was linked into: another program's process may
-// have loaded it.
+// The shared library that this code was linked into, if there is one (another program may have
+// loaded it); else the program itself.
 std::string own_file() {
   Dl_info info{};
   static const char kMarker = 0;
@@ -31,8 +31,9 @@ Result<std::string> find_data_file(std::string_view relative) {
   std::vector<fs::path> roots;
   if (const char* data = std::getenv("HYPERMILE_DATA")) roots.emplace_back(data);
   std::error_code problem;
-  // Above build/PRESET/bin/PROGRAM or build/PRESET/lib/nvmlsim/LIBRARY lies the source tree; beside
-  // an installed PREFIX/bin or PREFIX/lib/… lies PREFIX/share.
+  // A built program lies in build/PRESET/bin and a built library in build/PRESET/lib/nvmlsim, with
+  // the source tree above them; an installed one lies in PREFIX/bin or PREFIX/lib, beside
+  // PREFIX/share.
   fs::path folder = fs::weakly_canonical(own_file(), problem);
   for (int level = 0; level < kMostLevels && folder.has_relative_path(); ++level) {
     folder = folder.parent_path();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of things that must not be confused with each other or with plain text.
+// String types that cannot be confused with each other or with plain text.
 #pragma once
 
 #include <compare>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a job ended, and how hypermile ends so that whoever started it sees the same: with the job's
-// exit code, or killed by the job's signal. A shell tells the two apart (a script goes on after a
-// program that returned 130, and stops with one that SIGINT killed), so we do not return 128+n
-// where we can die of n.
+// How a job ended, and how hypermile ends the same way: with the job's exit code, or killed by the
+// job's signal. Shells treat the two differently (a script goes on after a program that returned
+// 130, and stops after one that SIGINT killed), so hypermile dies of signal n where it can and
+// returns 128 + n only where it cannot.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 namespace hypermile {
 
 struct JobEnd {
-  int code = 0;               // what it returned; meaningless when a signal ended it
-  std::optional<int> signal;  // that ended it
+  int code = 0;               // the job's exit code; meaningless when a signal ended the job
+  std::optional<int> signal;  // the signal that ended the job, if one did
 
-  // As shells report it: 128 + n for signal n.
+  // The code that a shell reports: 128 + n for signal n.
   int exit_code() const { return signal ? 128 + *signal : code; }
   bool operator==(const JobEnd&) const = default;
 };
@@ -23,8 +23,8 @@ struct JobEnd {
 inline constexpr int kCommandNotFound = 127;
 inline constexpr int kCommandNotRunnable = 126;
 
-// Dies of the job's signal, without a core file of ours. Returns exit_code() where there was none,
-// or where the signal does not kill.
+// Kills this process with the job's signal, without writing a core file. Returns exit_code() when
+// no signal ended the job, or when the signal does not kill this process. Call it last in main().
 int end_like(const JobEnd& end);
 
 }  // namespace hypermile

@@ -29,7 +29,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Parts of a name count as near: people type "v100" for "V100-SXM2 300W".
+// A part of a name counts as near: people type "v100" for "V100-SXM2 300W".
 std::size_t name_distance(std::string_view typed, std::string_view name) {
   const bool part = typed.size() >= 2 && name.find(typed) != std::string_view::npos;
   return part ? 1 : edit_distance(typed, name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "Did you mean …": the known names nearest to what a person typed.
+// "Did you mean …": finds the known names that are nearest to what a person typed. Pure functions,
+// used in error messages.
 #pragma once
 
 #include <span>
@@ -10,7 +11,7 @@
 
 namespace hypermile {
 
-// At most `limit` of `known`, nearest first, only those near enough to be a likely slip.
+// At most `limit` names of `known`, nearest first; only names close enough to be a likely slip.
 std::vector<std::string> nearest_names(std::string_view typed, std::span<const std::string> known,
                                        std::size_t limit = 3);
 

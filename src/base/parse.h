@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The written forms that command line, configuration and data files share. All reject trailing
-// text, NaN and infinity, and say what they expected.
+// Numbers, durations and fractions as people write them on the command line, in configuration and
+// in data files. Every function rejects trailing text, NaN and infinity; its kUsage error says what
+// it expected.
 #pragma once
 
 #include <string_view>
@@ -17,10 +18,10 @@ Result<long long> parse_integer(std::string_view text);
 // "20ms", "1.5s", "100s", "200us", "2min", "1h"; a bare number is seconds.
 Result<Seconds> parse_duration(std::string_view text);
 
-// "5%" or "0.05".
+// "5%" or "0.05"; both give 0.05.
 Result<double> parse_fraction(std::string_view text);
 
-// A slowdown bound as a fraction: "5%", "0.05", or Zeus users' factor "1.05". At most 100 %.
+// A slowdown bound as a fraction, from 0 to 1: "5%", "0.05", or the factor "1.05" that Zeus uses.
 Result<double> parse_slowdown(std::string_view text);
 
 }  // namespace hypermile

@@ -14,7 +14,7 @@ TEST(ParseDuration, ReadsEveryUnit) {
   EXPECT_EQ(*parse_duration("100"), Seconds(100));
 }
 
-TEST(ParseDuration, RefusesWhatIsNoDuration) {
+TEST(ParseDuration, RefusesTextThatIsNotADuration) {
   for (const char* text : {"", "s", "-1s", "5 s", "nan", "infs", "1.5x", "1s2"}) {
     EXPECT_FALSE(parse_duration(text).ok()) << text;
   }
@@ -29,7 +29,7 @@ TEST(ParseSlowdown, TakesPercentFractionAndFactor) {
   EXPECT_DOUBLE_EQ(*parse_slowdown("1%"), 0.01);
 }
 
-TEST(ParseSlowdown, RefusesWhatNobodyCanMean) {
+TEST(ParseSlowdown, RefusesImpossibleSlowdowns) {
   for (const char* text : {"-1%", "101%", "5", "abc", "%", "nan"}) {
     EXPECT_FALSE(parse_slowdown(text).ok()) << text;
   }

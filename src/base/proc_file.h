@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What /proc says of a process. A process may end between opening a file there and reading it, and
-// the read then fails: an error like any other here, an exception of a standard stream.
+// Reads files under /proc. A process may end between the open and the read; the read then fails,
+// and a standard stream would throw. These functions return nullopt instead. Any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace hypermile {
 
-// All of /proc/PID/NAME; nullopt where there is none, it may not be read, or the process has ended.
+// All of /proc/PID/NAME; nullopt if it does not exist, may not be read, or the process has ended.
 std::optional<std::string> read_proc_file(pid_t pid, const char* name);
 
 }  // namespace hypermile

@@ -10,14 +10,15 @@
 namespace hypermile {
 namespace {
 
-TEST(ProcFile, IsReadWhole) {
+TEST(ProcFile, IsReadCompletely) {
   const auto status = read_proc_file(::getpid(), "status");
 
   ASSERT_TRUE(status.has_value());
-  EXPECT_NE(status->find("nonvoluntary_ctxt_switches"), std::string::npos) << "its last line";
+  EXPECT_NE(status->find("nonvoluntary_ctxt_switches"), std::string::npos)
+      << "the last line of the file is missing";
 }
 
-TEST(ProcFile, OfAProcessThatEndsMeanwhileIsNone) {
+TEST(ProcFile, IsAbsentWhenTheProcessEndsDuringTheRead) {
   for (int i = 0; i < 40; ++i) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(0);

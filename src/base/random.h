@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Randomness is injected and repeats exactly: the same seed gives the same numbers with every
-// compiler and standard library, which the distributions of <random> do not promise.
+// Random numbers that repeat: one seed gives the same numbers with every compiler and standard
+// library, which the distributions of <random> do not promise. Each thread needs its own Random.
 #pragma once
 
 #include <cmath>
@@ -16,10 +16,10 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
   std::uint64_t bits() { return engine_(); }
-  // In [0, 1).
+  // Uniform in [0, 1).
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  // Mean 0, standard deviation 1 (Box-Muller, one of the pair).
+  // Mean 0, standard deviation 1. Box-Muller makes pairs; only one of each pair is used.
   double gaussian() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());
@@ -29,7 +29,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A seed for one of many independent streams, from a common seed and a name (FNV-1a and a mixer).
+// The seed of one of many independent streams, made from a common seed and the stream's name.
 std::uint64_t derive_seed(std::uint64_t seed, const char* name);
 
 }  // namespace hypermile

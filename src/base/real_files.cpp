@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files on the file system. Everything is opened close-on-exec and without following a symbolic
-// link in the last place of its path; the folder itself is the administrator's.
+// Files on the file system. Every file is opened close-on-exec, and a symbolic link as the last
+// part of a path is not followed. The folders belong to the administrator and are trusted.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -96,7 +96,8 @@ class RealFiles final : public Files {
   }
 
   Result<std::unique_ptr<AppendFile>> create(const std::string& path) override {
-    // A new file rather than an emptied one: nobody else can have it open.
+    // Makes a new file instead of emptying the old one, because another process may have that one
+    // open.
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("replace", path);
     return append_file(path, O_CREAT | O_EXCL);
   }
@@ -112,7 +113,7 @@ class RealFiles final : public Files {
 
   Result<void> link(const std::string& from, const std::string& to) override {
     if (::link(from.c_str(), to.c_str()) == 0) return {};
-    if (errno == EEXIST) return Error{ErrorCode::kBusy, to + " is there already"};
+    if (errno == EEXIST) return Error{ErrorCode::kBusy, to + " already exists"};
     return failed("keep", from);
   }
 
@@ -132,7 +133,7 @@ class RealFiles final : public Files {
       return Error{ErrorCode::kBusy,
                    who && !who->empty() ? *who : std::string("another process of hypermile")};
     }
-    // For people: that it cannot be written takes nothing from the lock.
+    // The text is only for people: if it cannot be written, the lock still holds.
     if (::ftruncate(fd.get(), 0) == 0) {
       (void)write_all(fd.get(), holder.substr(0, kMostHolderBytes), path);
     }

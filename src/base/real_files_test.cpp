@@ -46,7 +46,7 @@ TEST_F(RealFilesTest, AppendsSyncsRenamesAndReads) {
   EXPECT_EQ(files_->read(path("b"), 4).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(RealFilesTest, MakesFilesForTheirOwnerAlone) {
+TEST_F(RealFilesTest, MakesFilesThatOnlyTheirOwnerCanRead) {
   ASSERT_TRUE(files_->create(path("a")).ok());
 
   struct stat facts = {};
@@ -54,14 +54,15 @@ TEST_F(RealFilesTest, MakesFilesForTheirOwnerAlone) {
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);
 }
 
-TEST_F(RealFilesTest, FollowsNoLinkAndTakesNothingThatIsNoPlainFile) {
+TEST_F(RealFilesTest, RefusesLinksAndSpecialFiles) {
   write("target", "precious");
   ASSERT_EQ(::symlink(path("target").c_str(), path("link").c_str()), 0);
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
 
   EXPECT_FALSE(files_->read(path("link"), 100).ok());
   EXPECT_FALSE(files_->open_append(path("link")).ok());
-  EXPECT_FALSE(files_->read(path("pipe"), 100).ok()) << "and it does not wait for a writer";
+  EXPECT_FALSE(files_->read(path("pipe"), 100).ok())
+      << "a FIFO must be refused without waiting for a writer";
   ASSERT_TRUE(files_->create(path("link")).ok());
   EXPECT_EQ(files_->read(path("target"), 100).value(), "precious");
 }
@@ -74,7 +75,7 @@ TEST_F(RealFilesTest, GivesAFileASecondNameOnce) {
   EXPECT_EQ(files_->link(path("none"), path("c")).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(RealFilesTest, ALockTellsWhoHoldsItAndEndsWithItsHolder) {
+TEST_F(RealFilesTest, ALockNamesItsHolderAndEndsWithIt) {
   auto held = files_->lock(path("lock"), "hypermiled (pid 12)");
   ASSERT_TRUE(held.ok());
 

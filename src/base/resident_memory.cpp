@@ -21,8 +21,8 @@ struct Mapping {
   std::uintptr_t end = 0;
 };
 
-// The mapping that a line of /proc/self/smaps opens, if its pages are a file's and nobody may write
-// to them here.
+// The mapping that starts at this line of /proc/self/smaps, if it maps a file and this process may
+// not write to it.
 std::optional<Mapping> read_only_file(const std::string& line) {
   Mapping mapping;
   char rights[5] = {};
@@ -35,17 +35,16 @@ std::optional<Mapping> read_only_file(const std::string& line) {
   return readable && line.find('/') != std::string::npos ? std::optional(mapping) : std::nullopt;
 }
 
-// Drops pages of files that nobody changed.
 void drop_clean_pages() {
   std::ifstream smaps("/proc/self/smaps");
   std::optional<Mapping> mapping;
   for (std::string line; std::getline(smaps, line);) {
     unsigned long changed_kib = 0;
     if (!(line[0] >= 'A' && line[0] <= 'Z')) {
-      mapping = read_only_file(line);  // what follows, up to the next such line, is about it
+      mapping = read_only_file(line);  // the lines up to the next mapping describe this one
     } else if (mapping && std::sscanf(line.c_str(), "Anonymous: %lu", &changed_kib) == 1) {
-      // A page that was changed here, as the loader does before it takes the right to write away,
-      // is no longer the file's: it would be lost.
+      // A page that this process changed (the loader does so before it removes write access) no
+      // longer matches the file, and dropping it would lose the change.
       // NOLINTBEGIN(performance-no-int-to-ptr)
       if (changed_kib == 0) {
         ::madvise(reinterpret_cast<void*>(mapping->begin), mapping->end - mapping->begin,
@@ -60,13 +59,12 @@ void drop_clean_pages() {
 
 void give_back_unused_memory() {
   ::malloc_trim(0);
-  // The loader holds its lock while it tells of its objects: none can be loaded or closed in
-  // another thread, and be changed or be something else, between the look at a mapping and its
-  // release.
+  // dl_iterate_phdr holds the loader's lock, so no other thread can load or close a library between
+  // the look at a mapping and its release.
   ::dl_iterate_phdr(
       [](dl_phdr_info*, std::size_t, void*) {
         drop_clean_pages();
-        return 1;  // once
+        return 1;  // stop after the first object: one pass covers all mappings
       },
       nullptr);
 }

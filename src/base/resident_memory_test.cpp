@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSize = std::size_t{1} << 20;
 
-// A file of 1 MiB of 'a', mapped privately and gone from the folder.
+// A file of 1 MiB of 'a', mapped privately, whose name is already unlinked.
 class MappedFile {
  public:
   explicit MappedFile(int rights) {
@@ -32,7 +32,7 @@ class MappedFile {
   bool holds_everywhere(char wanted) const {
     return std::string_view(at, kSize).find_first_not_of(wanted) == std::string_view::npos;
   }
-  // KiB of it, as the kernel counts.
+  // How much of the mapping is in memory, in KiB, as /proc/self/smaps says.
   long resident() const {
     std::ifstream smaps("/proc/self/smaps");
     bool mine = false;
@@ -49,7 +49,7 @@ class MappedFile {
   char* at = nullptr;
 };
 
-TEST(ResidentMemory, PagesOfAFileAreGivenBackAndComeAgainWhenTheyAreRead) {
+TEST(ResidentMemory, UnchangedFilePagesAreReleasedAndReadAgainOnDemand) {
   const MappedFile file(PROT_READ);
   const bool as_written = file.holds_everywhere('a');
   const long before = file.resident();
@@ -62,7 +62,7 @@ TEST(ResidentMemory, PagesOfAFileAreGivenBackAndComeAgainWhenTheyAreRead) {
   EXPECT_TRUE(file.holds_everywhere('a'));
 }
 
-TEST(ResidentMemory, PagesThatWereChangedBeforeTheyBecameReadOnlyStay) {
+TEST(ResidentMemory, PagesChangedBeforeTheyBecameReadOnlyStay) {
   const MappedFile relocated(PROT_READ | PROT_WRITE);
   relocated.at[kSize / 2] = 'b';
   ASSERT_EQ(::mprotect(relocated.at, kSize, PROT_READ), 0);
@@ -72,7 +72,7 @@ TEST(ResidentMemory, PagesThatWereChangedBeforeTheyBecameReadOnlyStay) {
   EXPECT_EQ(relocated.at[kSize / 2], 'b');
 }
 
-TEST(ResidentMemory, PagesThatMayBeWrittenToStay) {
+TEST(ResidentMemory, WritablePagesStay) {
   const MappedFile data(PROT_READ | PROT_WRITE);
   data.at[0] = 'b';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How failure travels: a Result<T> holds a value or an Error, and the compiler warns when one is
-// ignored. An Error has a code for the program, a message that says what is wrong and, where it is
-// known, a remedy that says what to do; a person is shown exactly `message; remedy` on one line.
+// How functions report failure: a Result<T> holds a value or an Error, and the compiler warns when
+// a Result is ignored. An Error has a code for the program, a message that says what is wrong and,
+// where one is known, a remedy that says what to do. People see `message; remedy` on one line.
 // Exceptions are for programming errors only.
 #pragma once
 
@@ -16,23 +16,23 @@
 namespace hypermile {
 
 enum class ErrorCode {
-  kUsage,        // the person asked for something that cannot be: bad option, unknown name
+  kUsage,        // the user asked for something impossible: a bad option, an unknown name
   kParse,        // a file's content is broken
-  kNotFound,     // a file, GPU or symbol is not there
+  kNotFound,     // a file, GPU or symbol does not exist
   kUnsupported,  // this GPU, driver or build cannot do it
-  kPermission,   // the caller may not
+  kPermission,   // the caller lacks the right to do it
   kReadOnly,     // HYPERMILE_READ_ONLY forbids every setter
-  kNoDriver,     // no NVIDIA driver, or not one that answers
-  kNotReady,     // ask again later
+  kNoDriver,     // no NVIDIA driver, or one that does not answer
+  kNotReady,     // try again later
   kTimeout,      // a call did not return in time
   kGpuLost,      // the GPU fell off the bus or needs a reset
   kBusy,         // somebody else holds it
   kIo,           // the operating system refused
-  kInternal,     // a fault of ours
+  kInternal,     // a bug in hypermile
 };
 
 std::string_view to_string(ErrorCode code);
-// The reverse; kInternal for text that is no code.
+// The reverse of to_string(); kInternal for an unknown text.
 ErrorCode error_code_from(std::string_view text);
 
 struct Error {
@@ -42,7 +42,7 @@ struct Error {
 
   // The same error with `where: ` before its message.
   Error in(std::string_view where) const;
-  // What a person is shown: one line.
+  // The one line that a person sees: `message; remedy`.
   std::string line() const;
 };
 
@@ -55,7 +55,7 @@ class [[nodiscard]] Result {
   bool ok() const { return held_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Only after ok().
+  // value(), * and -> may be used only when ok() is true.
   T& value() & {
     assert(ok());
     return std::get<0>(held_);
@@ -79,7 +79,7 @@ class [[nodiscard]] Result {
     return std::get<1>(held_);
   }
 
-  // For readings where any failure means "not known".
+  // For readings where every failure means "not known".
   std::optional<T> optional() const { return ok() ? std::optional<T>(value()) : std::nullopt; }
 
  private:
@@ -105,8 +105,8 @@ class [[nodiscard]] Result<void> {
 
 }  // namespace hypermile
 
-// `ASSIGN_OR_RETURN(auto x, f());` is `auto x = f().value()`, or returns f()'s error from here.
-// Two names for the paste so that __LINE__ expands first.
+// `ASSIGN_OR_RETURN(auto x, f());` assigns f()'s value to x, or returns f()'s error from the
+// calling function. The paste takes two macros so that __LINE__ expands first.
 #define HYPERMILE_PASTE2(a, b) a##b
 #define HYPERMILE_PASTE(a, b) HYPERMILE_PASTE2(a, b)
 #define ASSIGN_OR_RETURN(declaration, expression) \

@@ -42,7 +42,7 @@ TEST(Result, AddsContextInFront) {
             "log.jsonl: disk full");
 }
 
-TEST(Result, OfNothingIsSuccessUnlessAnErrorIsGiven) {
+TEST(Result, VoidResultIsSuccessUnlessAnErrorIsGiven) {
   EXPECT_TRUE(check_even(2).ok());
   EXPECT_FALSE(check_even(3).ok());
 }

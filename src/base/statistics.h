@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The distributions that errors and decisions rest on. Boost.Math computes them; this header keeps
-// its templates out of everything else. All functions are pure.
+// Normal and Student's t distributions, used for error bounds and decisions. Boost.Math computes
+// them; this header keeps its templates out of the rest of the program. All functions are pure.
 #pragma once
 
 namespace hypermile {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads values out of a TOML table with errors that name file and line: a missing key, a value of
-// the wrong kind or out of range, and every key that nobody asked for. Used by the loaders of GPU
-// sheets, workloads and the daemon's configuration. The first problem is kept; later reads give
-// defaults, so that a loader reads everything and looks once.
+// Reads values out of a TOML table. Errors name the file and line of a missing key, a value of the
+// wrong kind or out of range, and every unknown key. The loaders of GPU sheets, workloads and the
+// daemon's configuration use it. The first problem is kept and later reads return defaults, so a
+// loader reads everything and checks for a problem once.
 #pragma once
 
 #include <toml++/toml.h>
@@ -18,18 +18,18 @@
 
 namespace hypermile {
 
-// The file's table, or kParse with file, line and what the parser says.
+// The file's table, or kParse with the file, the line and the parser's message.
 Result<toml::table> parse_toml(std::string_view text, const std::string& file);
 
 class TomlReader {
  public:
-  // `where` is for messages: "[power]", or "" for the whole file. `problem` is shared by all
-  // readers of a file and outlives them.
+  // Messages name `where`: "[power]", or "" for the whole file. All readers of one file share
+  // `problem`, which must outlive them.
   TomlReader(const toml::table& table, const std::string& file, std::string where,
              std::optional<Error>& problem)
       : table_(table), file_(file), where_(std::move(where)), problem_(problem) {}
 
-  // Required where no default is given; must lie in [low, high].
+  // Reads a number in [low, high]. The key is required when `otherwise` is not given.
   double number(std::string_view key, double low, double high,
                 std::optional<double> otherwise = std::nullopt);
   bool flag(std::string_view key, bool otherwise);
@@ -37,10 +37,10 @@ class TomlReader {
   std::vector<std::string> texts(std::string_view key);
   std::vector<double> numbers(std::string_view key, std::size_t most);
   bool has(std::string_view key) const { return table_.contains(key); }
-  // An empty table where it is missing; required unless told otherwise.
+  // Returns an empty table when the key is missing, which is a problem only if `required`.
   TomlReader table(std::string_view key, bool required);
   std::vector<TomlReader> tables(std::string_view key, std::size_t least, std::size_t most);
-  // Every remaining key is a problem. Call last.
+  // Reports every key that was not read. Call it last.
   void done();
   void complain(const std::string& what, std::string_view key = {});
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Physical quantities as types. A Mhz cannot be passed where Watts are wanted, and arithmetic
-// exists only where physics has it: Watts * Seconds is Joules, Joules / Seconds is Watts, a
-// quantity over itself is a plain number. All hold a double; the unit is the one in the name.
+// Physical quantities as types: a Mhz cannot be passed where Watts are wanted. Only physically
+// meaningful arithmetic compiles: Watts * Seconds gives Joules, Joules / Seconds gives Watts, and a
+// quantity divided by its own kind gives a plain number. Each type holds a double in the unit of
+// its name.
 #pragma once
 
 #include <compare>

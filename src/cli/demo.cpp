@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains on a
-// simulated RTX 3080 Ti, by default, under GPOEO's search and under our policy, both carried out by
-// the Controller that drives real cards, in virtual time; its launches are all that is seen of the
-// job. What is shown comes from the event log of these runs, the report (--report) too.
+// `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains three
+// times on a simulated RTX 3080 Ti in virtual time: at the default, under GPOEO's search and under
+// our policy. The Controller that drives real cards carries out both policies, and sees only the
+// job's launches. The table and the report (--report) come from the event log of these runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/simulate_output.h"
+#include "record/figures_text.h"
 #include "record/report_page.h"
 #include "trial/comparison.h"
 
@@ -22,9 +23,9 @@ namespace {
 constexpr const char* kGpu = "rtx3080ti";
 constexpr const char* kWorkload = "resnet50";
 const std::vector<std::string> kPolicies = {"default", "gpoeo", "hypermile"};
-// On a terminal a probe takes this long to watch and any other Window that; in virtual time none.
-constexpr Seconds kProbePace = milliseconds(60);
-constexpr Seconds kHoldPace = milliseconds(4);
+// How long a person sees each live line on a terminal.
+constexpr Seconds kProbePace = milliseconds(60);  // a probe
+constexpr Seconds kHoldPace = milliseconds(4);    // any other window
 
 Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   SimulatedJob job;
@@ -37,7 +38,7 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   return job;
 }
 
-// A line that changes while the job runs.
+// A line that shows each window while the jobs run; only on a terminal.
 WindowListener live_line(CommandContext& context) {
   if (!context.terminal) return {};
   return [&context](const LiveWindow& live) {
@@ -55,15 +56,13 @@ WindowListener live_line(CommandContext& context) {
 }
 
 std::string closing_words(const SimulatedOutcome& ours) {
-  const double saved = 100 * (1 - ours.joules / ours.default_joules);
   return fmt::format(
-      "\nOver the whole job, its search included, hypermile used {:.1f} % less energy ({:.0f} kJ "
-      "instead of\n{:.0f} kJ) and {:.1f} % more time; you allowed {:g} %. Simulated, not measured "
-      "on this machine.\n"
+      "\nThe whole job, search included, against the run left alone: {} ({:.0f} kJ instead of\n"
+      "{:.0f} kJ), {}; you allowed {:g} %. Simulated, not measured on this machine.\n"
       "Next: 'hypermile doctor' shows what this machine has, 'hypermile simulate --help' how to "
       "try other\njobs, GPUs and bounds.\n",
-      saved, ours.joules / 1e3, ours.default_joules / 1e3, 100 * ours.result.slowdown,
-      100 * ours.bound.value_or(0));
+      energy_text(*ours.job.energy_change), *ours.job.joules / 1e3, *ours.job.default_joules / 1e3,
+      time_text(*ours.job.time_change), 100 * ours.bound.value_or(0));
 }
 
 Result<void> write_demo_report(const std::string& log, const OptionValues& values) {
@@ -95,12 +94,15 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
                    compare(std::span(&job, 1), kPolicies, options, context.stop));
   if (context.terminal) context.err << "\r\033[K" << std::flush;
   if (sink) RETURN_IF_ERROR(sink->write(comparison.log));
+  if (comparison.cut_off > 0) {
+    end_interrupted(comparison.cut_off, context);
+    return {};
+  }
   Result<void> reported = write_demo_report(comparison.log, values);
   if (!reported && reported.error().code == ErrorCode::kUnsupported) {
     context.err << "hypermile: no report: " << reported.error().line() << "\n";
     reported = {};
   }
-  if (comparison.outcomes.empty()) return {};  // interrupted at once
   if (json) {
     context.out << comparison_json(comparison.outcomes).dump() << "\n";
     return reported;

@@ -144,7 +144,7 @@ TEST_F(Detect, PrintsTextForPeople) {
   EXPECT_NE(out().find("each has about 4 steps"), std::string::npos) << out();
 
   ASSERT_EQ(run({"detect", "--launches", file("t_s,kernel\n")}), 0);
-  EXPECT_EQ(out(), "not resolved: there are no launches\n");
+  EXPECT_EQ(out(), "not resolved: the recording has no launches\n");
 }
 
 TEST_F(Detect, IsBadUsageWithoutOrWithTwoRecordings) {

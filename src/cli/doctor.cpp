@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/daemon_diagnosis.h"
 #include "cli/diagnosis.h"
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 #include "measure/sensor_probe.h"
 #include "run/find_cupti.h"
 #include "run/gpu_access.h"
@@ -67,13 +67,13 @@ Result<Patients> find_patients(const OptionValues& options, CommandContext& cont
 }
 
 // Removes folders in shared memory that killed runs have left.
-void sweep(std::vector<DoctorFinding>& findings) {
-  const std::size_t swept = sweep_ring_folders();
-  if (swept == 0) return;
+void report_stale_rings(std::vector<DoctorFinding>& findings) {
+  const std::size_t removed = remove_stale_rings();
+  if (removed == 0) return;
   findings.push_back({"rings", DoctorVerdict::kOk,
-                      swept == 1
+                      removed == 1
                           ? "removed the folder that a killed run had left"
-                          : fmt::format("removed {} folders that killed runs had left", swept),
+                          : fmt::format("removed {} folders that killed runs had left", removed),
                       ""});
 }
 
@@ -81,7 +81,7 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
   ASSIGN_OR_RETURN(Patients patients, find_patients(arguments.options, context));
   patients.findings.push_back(diagnose_cupti(find_cupti()));
   for (DoctorFinding& finding : diagnose_daemon()) patients.findings.push_back(std::move(finding));
-  sweep(patients.findings);
+  report_stale_rings(patients.findings);
   std::vector<GpuDiagnosis> gpus;
   for (OpenedGpu& gpu : patients.gpus) {
     if (context.terminal) {

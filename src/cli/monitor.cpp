@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "measure/sampler.h"
 #include "measure/window_meter.h"
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "record/event_log.h"
 #include "run/gpu_access.h"
 

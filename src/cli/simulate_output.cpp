@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <vector>
 
 #include "cli/policy_results.h"
@@ -13,11 +14,7 @@
 namespace hypermile {
 namespace {
 
-std::string with_error(const WeighedMean& estimate, double scale, int digits) {
-  const std::string mean = fmt::format("{:.{}f}", estimate.mean * scale, digits);
-  if (!estimate.error) return mean;
-  return fmt::format("{} ± {:.{}f}", mean, *estimate.error * scale, digits);
-}
+constexpr int kInterrupted = 130;  // as shells report a program that SIGINT ended
 
 // Enough digits for a thousandth of the value.
 int digits_for(double value) {
@@ -25,41 +22,49 @@ int digits_for(double value) {
   return value >= 1 ? 3 : 4;
 }
 
+std::string with_interval(const std::optional<Estimate>& estimate, double scale) {
+  if (!estimate) return "-";
+  const double value = estimate->value * scale;
+  const int digits = digits_for(value);
+  if (!estimate->half_width95) return fmt::format("{:.{}f}", value, digits);
+  return fmt::format("{:.{}f} ± {:.{}f}", value, digits, *estimate->half_width95 * scale, digits);
+}
+
 std::string percent(double fraction) {
   return fmt::format("{:+.2f} %", 100 * fraction);
 }
 
 double energy_change(const SimulatedOutcome& o) {
-  return o.joules / o.default_joules - 1;
+  return o.job.energy_change->value;
 }
 
 std::string verdict(const SimulatedOutcome& o) {
   if (!o.bound) return "no bound";
   if (o.result.violated_job) return "broken by the job";
-  return o.result.violated_final ? "broken by the kept" : "kept";
+  return o.result.violated_final ? "broken by the setting" : "kept";
 }
 
-nlohmann::json estimate_json(const WeighedMean& estimate) {
-  nlohmann::json j = {{"mean", estimate.mean}};
-  if (estimate.error) j["error"] = *estimate.error;
+nlohmann::json estimate_json(const std::optional<Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  nlohmann::json j = {{"mean", estimate->value}};
+  if (estimate->half_width95) j["interval95"] = *estimate->half_width95;
   return j;
 }
 
-nlohmann::json setting_json(const SettingSummary& s) {
-  return {{"setting", to_string(s.setting)},
-          {"windows", s.windows},
-          {"time_per_iteration_s", estimate_json(s.time_s)},
-          {"power_w", estimate_json(s.power_w)},
-          {"energy_per_iteration_j", estimate_json(s.energy_j)}};
+nlohmann::json cost_json(const SettingCost& cost) {
+  return {{"setting", to_string(cost.setting)},
+          {"windows", cost.windows},
+          {"time_per_iteration_s", estimate_json(cost.time_s)},
+          {"power_w", estimate_json(cost.power_w)},
+          {"energy_per_iteration_j", estimate_json(cost.energy_j)}};
 }
 
 std::string job_line(const SimulatedOutcome& o) {
   std::string time = "-";
   std::string energy = "-";
   if (o.kept) {
-    const double ms = o.kept->time_s.mean * 1e3;
-    time = with_error(o.kept->time_s, 1e3, digits_for(ms));
-    energy = with_error(o.kept->energy_j, 1, digits_for(o.kept->energy_j.mean));
+    time = with_interval(o.kept->time_s, 1e3);
+    energy = with_interval(o.kept->energy_j, 1);
   }
   return fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", o.result.policy,
                      to_string(o.result.final_setting), time, energy, percent(energy_change(o)),
@@ -76,10 +81,10 @@ std::vector<PolicySummary> summaries_of(std::span<const SimulatedOutcome> outcom
 
 nlohmann::json to_json(const SimulatedOutcome& o) {
   nlohmann::json j = to_json(o.result);
-  j["seconds"] = o.seconds;
-  j["joules"] = o.joules;
-  j["default_seconds"] = o.default_seconds;
-  j["default_joules"] = o.default_joules;
+  j["seconds"] = o.job.seconds;
+  j["joules"] = *o.job.joules;
+  j["default_seconds"] = *o.job.default_seconds;
+  j["default_joules"] = *o.job.default_joules;
   j["energy_change_pct"] = 100 * energy_change(o);
   j["oracle_setting"] = to_string(o.best);
   j["oracle_slowdown_pct"] = 100 * o.best_slowdown;
@@ -88,8 +93,8 @@ nlohmann::json to_json(const SimulatedOutcome& o) {
   j["throttled_windows"] = o.throttled_windows;
   j["unusable_windows"] = o.unusable_windows;
   if (o.bound) j["max_slowdown_pct"] = 100 * *o.bound;
-  if (o.baseline) j["baseline"] = setting_json(*o.baseline);
-  if (o.kept) j["kept"] = setting_json(*o.kept);
+  if (o.baseline) j["baseline"] = cost_json(*o.baseline);
+  if (o.kept) j["kept"] = cost_json(*o.kept);
   return j;
 }
 
@@ -106,7 +111,7 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
   const SimulatedOutcome& any = outcomes.front();
   const std::string bound = any.bound ? fmt::format("bound {:g} %", 100 * *any.bound) : "bound";
   std::string out =
-      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "Setting kept",
+      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "setting kept",
                   "ms/iteration", "J/iteration", "job energy", "job time", "probes", bound);
   for (const SimulatedOutcome& o : outcomes) out += job_line(o);
   out +=
@@ -118,7 +123,7 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
 std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
   std::string out =
       fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", "workload", "policy",
-                  "Setting kept", "job energy", "job time", "true best", "probes", "bound");
+                  "setting kept", "job energy", "job time", "true best", "probes", "bound");
   for (const SimulatedOutcome& o : outcomes) {
     out += fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", o.result.key.workload,
                        o.result.policy, to_string(o.result.final_setting),
@@ -126,6 +131,13 @@ std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
                        percent(o.best_energy_change), o.result.probes, verdict(o));
   }
   return out + "\n" + policy_table_text(summaries_of(outcomes));
+}
+
+void end_interrupted(std::size_t cut_off, CommandContext& context) {
+  context.err << fmt::format("hypermile: interrupted; {} cut off and {} not compared\n",
+                             cut_off == 1 ? "one run was" : fmt::format("{} runs were", cut_off),
+                             cut_off == 1 ? "is" : "are");
+  context.job_end = JobEnd{.code = kInterrupted, .signal = {}};
 }
 
 }  // namespace hypermile

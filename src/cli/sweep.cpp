@@ -218,7 +218,7 @@ class Sweep {
   const std::vector<std::string>& command_;
   CommandContext& context_;
   SweepBar bar_;
-  SweepTerms terms_;
+  SweepOptions terms_;
   std::optional<GpuName> gpu_;
   std::unique_ptr<Files> files_ = make_real_files();
 };

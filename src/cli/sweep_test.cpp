@@ -75,7 +75,7 @@ TEST_F(SweepCommand, DoesNothingTwice) {
   std::vector<std::string> other = command;
   other[3] = "gpt2";
   EXPECT_EQ(sweep("F.csv", other), 2);
-  EXPECT_NE(err().find("is of another sweep: dcgan"), std::string::npos) << err();
+  EXPECT_NE(err().find("belongs to another sweep: dcgan"), std::string::npos) << err();
 }
 
 TEST_F(SweepCommand, SweepsAReplayedGpu) {

@@ -28,7 +28,7 @@ Controller::RankState& Controller::rank_state(const ProcessProgress& process, Gp
   RankState& made = *ranks_.back();
   made.rank = rank;
   made.maker = std::make_unique<WindowMaker>(
-      &gpu, WindowPlan(), [this, &process, uuid = gpu.identity().uuid](const Window& window) {
+      &gpu, WindowLengths(), [this, &process, uuid = gpu.identity().uuid](const Window& window) {
         desk_.take(process, uuid, window);
       });
   return made;

@@ -9,21 +9,21 @@
 namespace hypermile {
 namespace {
 
-class CountersForTest final : public CounterSource {
+class CountersForTest final : public PerformanceCounters {
  public:
   void begin(const GpuIdentity&) override {
     EXPECT_FALSE(reading_);
     reading_ = true;
     ++begun;
   }
-  CounterReading end() override {
+  PerformanceCounterReading end() override {
     if (!reading_) return {};
     reading_ = false;
     return answer;
   }
   bool reading() const { return reading_; }
 
-  CounterReading answer;
+  PerformanceCounterReading answer;
   int begun = 0;
 
  private:
@@ -105,7 +105,7 @@ TEST_F(ControlFeaturesTest, LeaveNobodyReadingWhenTheJobEndsInTheMiddle) {
   ASSERT_TRUE(source_.reading());
 
   session_->finish();
-  controller_.reset();
+  rig_.reset();
 
   EXPECT_FALSE(source_.reading());
 }

@@ -4,50 +4,27 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "record/setting_json.h"
+
 namespace hypermile {
 namespace {
 
 using nlohmann::json;
 
-json to_json(const Setting& setting) {
-  json out = json::object();
-  if (setting.sm_clock) out["sm_mhz"] = setting.sm_clock->value();
-  if (setting.memory_clock) out["mem_mhz"] = setting.memory_clock->value();
-  if (setting.power_limit) out["power_limit_w"] = setting.power_limit->value();
-  return out;
-}
-
-void put(json& out, const char* key, const WindowMean& mean) {
-  if (!mean.mean()) return;
-  out[key] = {{"mean", *mean.mean()}};
-  if (mean.interval95()) out[key]["interval95"] = *mean.interval95();
-}
-
-json to_json(const MeasuredSetting& measured) {
-  json out = {{"setting", to_json(measured.setting)},
-              {"windows", measured.time.windows()},
-              {"iterations", measured.iterations}};
-  put(out, "time_per_iteration_s", measured.time);
-  put(out, "energy_per_iteration_j", measured.energy);
-  put(out, "power_w", measured.power);
-  return out;
-}
-
 json to_json(const PhaseControl& phase) {
-  json out = {
-      {"process", phase.process},      {"phase", phase.phase},           {"held", phase.held},
-      {"kept", to_json(phase.kept)},   {"confidence", phase.confidence}, {"probes", phase.probes},
-      {"iterations", phase.iterations}};
+  json out = {{"process", phase.process},
+              {"phase", phase.phase},
+              {"held", phase.held},
+              {"kept", setting_json(phase.kept)},
+              {"confidence", phase.confidence},
+              {"probes", phase.probes},
+              {"iterations", phase.iterations}};
   if (!phase.name.empty()) out["name"] = phase.name;
   if (!phase.policy.empty()) out["policy"] = phase.policy;
   if (!phase.why_kept.empty()) out["why_kept"] = phase.why_kept;
   if (!phase.why_left_alone.empty()) out["left_alone"] = phase.why_left_alone;
   if (phase.settled_after) out["settled_after_s"] = phase.settled_after->value();
-  out["measured"] = json::array();
-  for (const MeasuredSetting& measured : phase.measured)
-    out["measured"].push_back(to_json(measured));
-  if (phase.with_slack) out["with_slack"] = to_json(*phase.with_slack);
-  for (const Setting& each : phase.kept_each) out["kept_each"].push_back(to_json(each));
+  for (const Setting& each : phase.kept_each) out["kept_each"].push_back(setting_json(each));
   return out;
 }
 

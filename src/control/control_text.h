@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Controller has done, for people: lines that follow the summary of a run, and the same
-// figures as JSON.
+// What a Controller has done, for people: lines that follow the summary of a run, and as JSON. What
+// settings cost and saved is RunFigures' alone.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +11,7 @@
 #include "control/control_summary.h"
 #include "policy/expectation.h"
 #include "policy/objective.h"
+#include "record/run_figures.h"
 
 namespace hypermile {
 
@@ -21,9 +22,9 @@ struct ControlOutcome {
   std::optional<Expectation> expected = {};
 };
 
-std::string to_text(const ControlOutcome& outcome);
-// to_json(ControlSummary) with what was proved to be saved, in all and per phase.
-nlohmann::json to_json(const ControlOutcome& outcome);
+std::string to_text(const ControlOutcome& outcome, const RunFigures& figures);
+// to_json(ControlSummary) with the figures of each phase and of the whole job.
+nlohmann::json to_json(const ControlOutcome& outcome, const RunFigures& figures);
 
 // "hypermile expects …": for runs without a Controller as well.
 std::string to_text(const Expectation& expected, const Objective& objective);

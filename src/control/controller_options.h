@@ -12,8 +12,8 @@
 
 #include "base/result.h"
 #include "control/setting_port.h"
-#include "measure/counter_source.h"
 #include "measure/gpu_watch.h"
+#include "measure/performance_counters.h"
 #include "policy/policy.h"
 #include "progress/follow/process_progress.h"
 
@@ -52,7 +52,7 @@ struct ControllerParts {
   // Who predicts other Settings for the policy of a phase; empty: nobody.
   std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)> predict = {};
   // Reads performance counters while features are collected; null: nobody.
-  CounterSource* counters = nullptr;
+  PerformanceCounters* counters = nullptr;
 };
 
 }  // namespace hypermile

@@ -144,7 +144,8 @@ TEST_F(ControllerTest, ObservesWhereTheGpusMayNotBeChanged) {
   ASSERT_FALSE(warnings_.empty());
   EXPECT_NE(warnings_.front().find("no permission"), std::string::npos);
   ASSERT_FALSE(summary.processes.empty());
-  EXPECT_GT(summary.processes.front().phases.front().windows_that_count, 10);
+  ASSERT_TRUE(summary.processes.front().phases.front().cost);
+  EXPECT_GT(summary.processes.front().phases.front().cost->windows, 10U);
 }
 
 TEST_F(ControllerTest, LeavesAJobThatEndsSoonAtItsDefault) {

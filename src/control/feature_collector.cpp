@@ -37,7 +37,7 @@ std::optional<double> FeatureCollector::Mean::value() const {
 }
 
 FeatureCollector::FeatureCollector(const ProcessProgress& process, GpuWatch& gpu,
-                                   CounterSource* counters)
+                                   PerformanceCounters* counters)
     : process_(process),
       gpu_(gpu),
       has_activity_(gpu.capabilities().activity_metrics),

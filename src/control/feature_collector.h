@@ -10,8 +10,8 @@
 #include <array>
 #include <optional>
 
-#include "measure/counter_source.h"
 #include "measure/gpu_watch.h"
+#include "measure/performance_counters.h"
 #include "progress/follow/process_progress.h"
 
 namespace hypermile {
@@ -19,7 +19,7 @@ namespace hypermile {
 class FeatureCollector {
  public:
   // The Window begins now. All must outlive it; `counters` is null where they are not wanted.
-  FeatureCollector(const ProcessProgress& process, GpuWatch& gpu, CounterSource* counters);
+  FeatureCollector(const ProcessProgress& process, GpuWatch& gpu, PerformanceCounters* counters);
   ~FeatureCollector();
   FeatureCollector(const FeatureCollector&) = delete;
   FeatureCollector& operator=(const FeatureCollector&) = delete;
@@ -33,7 +33,7 @@ class FeatureCollector {
   Seconds spent() const { return spent_; }  // in driver calls
   std::size_t driver_calls() const { return calls_; }
   // After collect(), where counters were wanted.
-  const std::optional<CounterReading>& counted() const { return counted_; }
+  const std::optional<PerformanceCounterReading>& counted() const { return counted_; }
 
  private:
   struct Mean {
@@ -55,8 +55,8 @@ class FeatureCollector {
   Mean gpu_utilization_, memory_utilization_;
   Seconds spent_;
   std::size_t calls_ = 0;
-  CounterSource* counters_;  // null once it has ended
-  std::optional<CounterReading> counted_;
+  PerformanceCounters* counters_;  // null once it has ended
+  std::optional<PerformanceCounterReading> counted_;
 };
 
 }  // namespace hypermile

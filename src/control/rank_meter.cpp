@@ -29,7 +29,7 @@ RankMeter::RankMeter(Rank rank, MeterTerms terms, const std::optional<CountedBou
   if (first) {
     begin(*first);
   } else {
-    rank_.gpu->want_counter_at(terms_.since);
+    rank_.gpu->want_energy_counter_at(terms_.since);
   }
 }
 
@@ -118,7 +118,7 @@ void RankMeter::extend(const CountedBoundary& at) {
 void RankMeter::expect_end() {
   end_expected_ = true;
   const Seconds each = (last_.boundary.time - first_.boundary.time) / iterations_;
-  rank_.gpu->want_counter_at(first_.boundary.time + each * terms_.iterations + kStepBehind);
+  rank_.gpu->want_energy_counter_at(first_.boundary.time + each * terms_.iterations + kStepBehind);
 }
 
 // Boundaries are told of a second late and more, so that waiting until the Window is one that can

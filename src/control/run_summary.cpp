@@ -4,47 +4,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace hypermile {
 namespace {
 
-Estimate scaled(const WindowMean& mean, double factor) {
-  Estimate estimate{*mean.mean() * factor, mean.interval95()};
-  if (estimate.interval95) *estimate.interval95 *= factor;
-  return estimate;
+// One iteration of a process over all of its GPUs: energies and powers add.
+std::optional<SettingCost> cost_of(const std::vector<const PhaseFigures*>& gpus) {
+  std::optional<SettingCost> sum;
+  for (const PhaseFigures* gpu : gpus) {
+    const std::vector<SettingCost> costs = gpu->costs();
+    if (costs.empty()) continue;
+    const SettingCost cost = gpu->cost_at({}).value_or(costs.front());
+    if (sum) {
+      add_gpu(*sum, cost);
+    } else {
+      sum = cost;
+    }
+  }
+  return sum;
 }
 
-// Independent GPUs: values add, intervals by their squares.
-void add_to(std::optional<Estimate>& sum, const Estimate& part) {
-  if (!sum) {
-    sum = part;
-    return;
+void add_figures(PhaseReport& report, std::int64_t process, const RunFigures& figures) {
+  std::vector<const PhaseFigures*> gpus;
+  for (const PhaseFigures& each : figures.phases()) {
+    if (each.process() != process || each.pattern().phase != report.phase) continue;
+    gpus.push_back(&each);
+    report.windows += each.windows();
+    for (const auto& [reason, count] : each.unusable()) report.unusable[reason] += count;
   }
-  sum->value += part.value;
-  if (sum->interval95 && part.interval95) {
-    sum->interval95 = std::hypot(*sum->interval95, *part.interval95);
-  } else {
-    sum->interval95.reset();
+  // What was measured before a GPU could be read has no energy.
+  if (std::ranges::any_of(gpus, [](const PhaseFigures* each) { return !each->gpu().empty(); })) {
+    std::erase_if(gpus, [](const PhaseFigures* each) { return each->gpu().empty(); });
   }
-}
-
-void add_windows(PhaseReport& report, const PhaseWindows& of) {
-  report.windows += of.windows;
-  report.windows_that_count += of.time.windows();
-  report.gpu_timed += of.gpu_timed;
-  for (const auto& [reason, count] : of.unusable) report.unusable[reason] += count;
-  // All GPUs see the same iterations: the time of one is the time of all.
-  if (!report.time && of.time.mean()) report.time = scaled(of.time, report.micro_batches);
-  if (of.gpu.empty()) return;
-  if (of.energy.mean()) add_to(report.energy, scaled(of.energy, report.micro_batches));
-  if (!report.disagreement) report.disagreement = of.disagreement.mean();
-  if (!report.sm_clock) report.sm_clock = of.sm_clock.mean();
-  if (of.power.mean()) report.power = report.power.value_or(0) + *of.power.mean();
+  report.cost = cost_of(gpus);
 }
 
 PhaseReport report_on(const PhaseProgress& phase, const ProcessProgress& process,
-                      const WindowBook& book) {
+                      const RunFigures& figures) {
   PhaseReport report;
   report.phase = phase.phase;
   report.name = phase.name;
@@ -58,13 +54,11 @@ PhaseReport report_on(const PhaseProgress& phase, const ProcessProgress& process
   report.estimated = phase.estimated / report.micro_batches;
   report.launches *= report.micro_batches;
   if (report.iterations > 0) report.pace = report.in_force / report.iterations;
-  for (const PhaseWindows& windows : book.entries()) {
-    if (windows.process == &process && windows.phase == phase.phase) add_windows(report, windows);
-  }
+  add_figures(report, process.pid(), figures);
   return report;
 }
 
-ProcessReport report_on(const ProcessProgress& process, const WindowBook& book) {
+ProcessReport report_on(const ProcessProgress& process, const RunFigures& figures) {
   ProcessReport report;
   report.pid = process.pid();
   report.name = process.name();
@@ -78,7 +72,7 @@ ProcessReport report_on(const ProcessProgress& process, const WindowBook& book) 
     report.coverage = std::min(1.0, process.covered() / report.seen);
   }
   for (const PhaseProgress& phase : process.phases()) {
-    if (phase.iterations > 0) report.phases.push_back(report_on(phase, process, book));
+    if (phase.iterations > 0) report.phases.push_back(report_on(phase, process, figures));
   }
   std::ranges::stable_sort(report.phases, [](const PhaseReport& a, const PhaseReport& b) {
     return a.in_force > b.in_force;
@@ -92,21 +86,22 @@ ProcessReport report_on(const ProcessProgress& process, const WindowBook& book) 
 void note_process(const ProcessProgress& process, std::vector<std::string>& notes) {
   const std::string who = fmt::format("process {} ({})", process.pid(), process.name());
   if (process.lost() > 0) {
-    notes.push_back(fmt::format("{}: {} of {} launches were lost on the way; counts may be short",
-                                who, process.lost(), process.lost() + process.launches()));
+    notes.push_back(fmt::format("{}: {} of {} launches were lost; counts may be too low", who,
+                                process.lost(), process.lost() + process.launches()));
   }
   if (process.damaged() > 0) {
     notes.push_back(
-        fmt::format("{}: {} records made no sense and were passed over", who, process.damaged()));
+        fmt::format("{}: {} records were damaged and passed over", who, process.damaged()));
   }
   if (!process.problem().empty()) notes.push_back(who + ": " + process.problem());
   const std::optional<RingInfo>& info = process.launch_info();
   if (!info || info->status == RingStatus::kWatching || info->status == RingStatus::kEnded) return;
   if (info->status == RingStatus::kHandedOver) {
-    notes.push_back(who +
-                    ": a profiler started and took over; its launches were not seen any more");
+    notes.push_back(
+        who + ": a profiler started and took over; later launches of this process were not seen");
   } else if (info->status == RingStatus::kOtherProfiler) {
-    notes.push_back(who + ": a profiler was there before us; its launches were not seen");
+    notes.push_back(who +
+                    ": another profiler was there first; launches of this process were not seen");
   } else if (!info->reason.empty()) {
     notes.push_back(who + ": " + info->reason);
   }
@@ -114,13 +109,14 @@ void note_process(const ProcessProgress& process, std::vector<std::string>& note
 
 }  // namespace
 
-RunSummary summarize(const JobProgress& progress, const WindowBook& book,
+RunSummary summarize(const JobProgress& progress, const RunFigures& figures,
                      const std::vector<const GpuWatch*>& gpus) {
   RunSummary summary;
+  summary.figures = figures;
   const ProcessProgress* main = progress.main_process();
   for (const auto& process : progress.processes()) {
     const auto at = process.get() == main ? summary.processes.begin() : summary.processes.end();
-    summary.processes.insert(at, report_on(*process, book));
+    summary.processes.insert(at, report_on(*process, figures));
     note_process(*process, summary.notes);
   }
   for (const GpuWatch* gpu : gpus) {
@@ -129,13 +125,13 @@ RunSummary summarize(const JobProgress& progress, const WindowBook& book,
     if (gpu->opened()) {
       report.uuid = gpu->identity().uuid.text();
       report.name = gpu->identity().name;
-      report.energy = gpu->energy();
+      report.energy = figures.energy(gpu->identity().uuid);
     }
-    if (gpu->problem()) report.problem = gpu->problem()->line();  // said when it happened
+    if (gpu->problem()) report.problem = gpu->problem()->line();
     summary.gpus.push_back(std::move(report));
   }
   if (progress.processes().empty()) {
-    summary.notes.emplace_back("no process of the job used CUDA or ticks where we could see it");
+    summary.notes.emplace_back("no process of the job was seen to use CUDA or ticks");
   }
   return summary;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run has shown, for people and as JSON: iterations, time and joules of one with 95 %
-// intervals, phases, how much of the time they were known, and what there is to note. Made once, at
-// the end, from what Session holds.
+// A watched job at its end: its processes and phases, how many iterations were counted and how, the
+// GPUs, and notes. All figures of time and energy are those of RunFigures. Session makes it; the
+// terminal's last text and the JSON summary are made from it.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,26 @@
 #include "base/job_end.h"
 #include "base/units.h"
 #include "measure/gpu_watch.h"
-#include "measure/window_book.h"
 #include "progress/follow/job_progress.h"
 #include "progress/work_rate.h"
+#include "record/run_figures.h"
 
 namespace hypermile {
-
-struct Estimate {
-  double value = 0;
-  std::optional<double> interval95;  // half its width
-};
 
 struct PhaseReport {
   std::uint32_t phase = 0;
   std::string name;                  // of ticks; "" otherwise
-  double iterations = 0;             // whole ones: optimizer steps where micro-batches are known
+  double iterations = 0;             // optimizer steps where micro-batches are known
   double estimated = 0;              // of them: while the job was not watched, by their time
   double micro_batches = 1;          // in one iteration
-  std::vector<std::uint32_t> outer;  // every so many iterations something else happens, as logging
+  std::vector<std::uint32_t> outer;  // something else happens every so many iterations
   double launches = 0;               // per iteration; 0 for ticks
   Seconds in_force;
-  std::optional<Seconds> pace;         // in_force over iterations: with whatever pauses there were
-  std::optional<Estimate> time;        // seconds per iteration
-  std::optional<Estimate> energy;      // joules per iteration, of all GPUs of the process
-  std::optional<double> disagreement;  // energy counter against integrated power, of the GPUs' mean
-  std::optional<double> sm_clock;      // MHz, mean
-  std::optional<double> power;         // watts, all GPUs
-  int windows = 0;
-  int windows_that_count = 0;
-  int gpu_timed = 0;
-  std::map<std::string, int> unusable;
+  std::optional<Seconds> pace;  // time in force per iteration, pauses included
+  // At the driver's default; where it was not measured, at the setting measured first.
+  std::optional<SettingCost> cost;
+  std::size_t windows = 0;                      // on all GPUs
+  std::map<std::string, std::size_t> unusable;  // windows by the reason why they are
 };
 
 struct ProcessReport {
@@ -55,10 +45,10 @@ struct ProcessReport {
   std::uint64_t launches = 0;
   std::uint64_t lost = 0;
   std::uint64_t gpu_times = 0;
-  Seconds seen;                             // from its first launch or tick to its last
-  double coverage = 0;                      // share of that in which iterations were known
-  std::vector<PhaseReport> phases;          // the one longest in force first
-  std::optional<RateEstimate> launch_rate;  // where no iteration was found
+  Seconds seen;                             // from the first launch or tick to the last
+  double coverage = 0;                      // share of `seen` in which iterations were known
+  std::vector<PhaseReport> phases;          // the phase that was longest in force first
+  std::optional<RateEstimate> launch_rate;  // where no iterations were found
 };
 
 struct GpuReport {
@@ -70,16 +60,17 @@ struct GpuReport {
 
 struct RunSummary {
   std::vector<std::string> command;
-  std::string attached;  // what was watched, where the job is not ours: "process 42 (python)"
-  JobEnd end;            // of a job of ours
+  std::string attached;  // "process 42 (python)", where we did not start the job
+  JobEnd end;            // how a job that we started ended
   Seconds duration;
   std::vector<GpuReport> gpus;
-  std::vector<ProcessReport> processes;  // the main one first
-  bool clocks_moved = false;       // a Controller was at work: means are over all of its Settings
+  std::vector<ProcessReport> processes;  // the main process first
+  RunFigures figures;
+  bool clocks_moved = false;       // the controller tells what each setting cost
   std::vector<std::string> notes;  // one line each
 };
 
-RunSummary summarize(const JobProgress& progress, const WindowBook& book,
+RunSummary summarize(const JobProgress& progress, const RunFigures& figures,
                      const std::vector<const GpuWatch*>& gpus);
 
 nlohmann::json to_json(const RunSummary& summary);

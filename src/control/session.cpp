@@ -66,7 +66,7 @@ void Session::run(const std::stop_token& ended) {
 
 Instant Session::step() {
   const Instant now = parts_.clock.now();
-  progress_.step(now);
+  progress_.poll(now);
   if (!followed_ || now - *followed_ >= kFollow) {
     followed_ = now;
     follow_processes();
@@ -88,6 +88,12 @@ void Session::finish() {
   const Instant now = parts_.clock.now();
   for (const auto& [name, gpu] : gpus_) {
     for (const SamplerReading& reading : gpu->poll_last(now)) pass_on(*gpu, reading);
+    // The energy of the run ends with the counter's last reading.
+    if (const auto newest = energy_.find(gpu.get()); newest != energy_.end()) {
+      Sample last;
+      last.energy = newest->second;
+      write(SampleEvent{gpu->identity().uuid, std::move(last)});
+    }
     if (gpu->opened()) tell_calls(*gpu);
   }
   progress_.finish(now);
@@ -97,7 +103,7 @@ void Session::finish() {
 }
 
 RunSummary Session::summary() const {
-  return summarize(progress_, book_, gpus());
+  return summarize(progress_, figures_, gpus());
 }
 
 std::vector<const GpuWatch*> Session::gpus() const {
@@ -157,7 +163,9 @@ void Session::pass_on(GpuWatch& gpu, const SamplerReading& reading) {
   const Sample& sample = reading.sample;
   if (sample.energy) energy_[&gpu] = *sample.energy;
   const auto logged = logged_.find(&gpu);
-  if (logged == logged_.end() || sample.time - logged->second >= kLogSample) {
+  // The first reading of the energy counter is logged at once: the energy of the run begins there.
+  const bool first_energy = sample.energy && !figures_.energy(uuid);
+  if (first_energy || logged == logged_.end() || sample.time - logged->second >= kLogSample) {
     logged_[&gpu] = sample.time;
     Sample told = sample;
     // The counter is read less often than the rest: its newest value since then.
@@ -235,8 +243,11 @@ WindowMaker& Session::maker(const ProcessProgress& process, GpuWatch* gpu) {
 }
 
 void Session::take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window) {
-  book_.add(process, gpu, window);
-  if (!gpu.empty()) write(WindowEvent{gpu, window, process.pid()});
+  const auto phase =
+      std::ranges::find(process.phases(), window.pattern.phase, &PhaseProgress::phase);
+  std::optional<double> counted;
+  if (phase != process.phases().end()) counted = phase->iterations;
+  write(WindowEvent{gpu, window, process.pid(), counted});
 }
 
 void Session::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) {
@@ -285,6 +296,7 @@ void Session::tell_of(const ProcessProgress& process) {
 }
 
 void Session::write(EventBody body) {
+  figures_.add({parts_.clock.now(), body});
   if (parts_.log == nullptr) return;
   if (const Result<void> written = parts_.log->append(std::move(body)); !written) {
     complain(written.error().line());

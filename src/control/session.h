@@ -30,7 +30,7 @@ class Controller;
 
 struct SessionOptions {
   ProgressDelays delays = {};
-  WindowPlan windows = {};
+  WindowLengths windows = {};
   SamplerOptions sampler = {};
   Seconds step = milliseconds(20);  // a ring holds 130 ms of the busiest launching
   // All of the job is on this GPU, whatever its processes say.
@@ -113,7 +113,7 @@ class Session final : private ProgressSink {
   SessionParts parts_;
   SessionOptions options_;
   JobProgress progress_;
-  WindowBook book_;
+  RunFigures figures_;
   std::map<DeviceName, std::unique_ptr<GpuWatch>> gpus_;
   std::vector<Pair> pairs_;
   std::map<const ProcessProgress*, Told> told_;

@@ -26,10 +26,11 @@ TEST_F(SessionTest, TellsWhatAnIterationTakesAndCosts) {
   EXPECT_EQ(process.source, "launches");
   EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()), 2);
   EXPECT_GT(process.coverage, 0.98);
-  ASSERT_TRUE(phase.time && phase.energy);
-  EXPECT_NEAR(phase.time->value, 12e-3, 12e-3 * 1e-4) << "the GPU's own time, not the host's";
-  EXPECT_NEAR(phase.energy->value, kWatts * 12e-3, kWatts * 12e-3 * 0.005);
-  EXPECT_GT(phase.gpu_timed, 5);
+  ASSERT_TRUE(phase.cost && phase.cost->energy_j);
+  EXPECT_NEAR(phase.cost->time_s->value, 12e-3, 12e-3 * 1e-4)
+      << "the GPU's own time, not the host's";
+  EXPECT_NEAR(phase.cost->energy_j->value, kWatts * 12e-3, kWatts * 12e-3 * 0.005);
+  EXPECT_GT(phase.cost->gpu_timed, 5U);
   EXPECT_TRUE(summary.notes.empty());
   EXPECT_TRUE(warnings_.empty());
 }
@@ -88,8 +89,8 @@ TEST_F(SessionTest, CountsOptimizerStepsOverMicroBatches) {
   const PhaseReport& phase = summary.processes[0].phases[0];
   EXPECT_EQ(phase.micro_batches, 8);
   EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()) / 8, 1);
-  ASSERT_TRUE(phase.time);
-  EXPECT_NEAR(phase.time->value, 80e-3, 80e-3 * 1e-3);
+  ASSERT_TRUE(phase.cost);
+  EXPECT_NEAR(phase.cost->time_s->value, 80e-3, 80e-3 * 1e-3);
 }
 
 TEST_F(SessionTest, CutsWindowsAtOptimizerSteps) {
@@ -140,9 +141,9 @@ TEST_F(SessionTest, KeepsPhasesApartAndKnowsThemAgain) {
   ASSERT_EQ(summary.processes.at(0).phases.size(), 2U);
   const PhaseReport& longer = summary.processes[0].phases[0];
   const PhaseReport& shorter = summary.processes[0].phases[1];
-  ASSERT_TRUE(longer.time && shorter.time);
-  EXPECT_NEAR(longer.time->value, 20e-3, 20e-3 * 0.002);
-  EXPECT_NEAR(shorter.time->value, 6e-3, 6e-3 * 0.002);
+  ASSERT_TRUE(longer.cost && shorter.cost);
+  EXPECT_NEAR(longer.cost->time_s->value, 20e-3, 20e-3 * 0.002);
+  EXPECT_NEAR(shorter.cost->time_s->value, 6e-3, 6e-3 * 0.002);
   EXPECT_GT(summary.processes[0].coverage, 0.9);
   const std::vector<Event> progress = events("progress");
   EXPECT_TRUE(std::ranges::any_of(progress, [](const Event& event) {
@@ -181,9 +182,10 @@ TEST_P(ToldSteps, AreTimedOnTheGpu) {
   const PhaseReport& phase = summary.processes[0].phases[0];
   EXPECT_EQ(summary.processes[0].source, GetParam() == RecordKind::kTick ? "ticks" : "nvtx");
   EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()), 1);
-  EXPECT_GE(phase.gpu_timed, 3);
-  ASSERT_TRUE(phase.time);
-  EXPECT_NEAR(phase.time->value, 12e-3, 12e-3 * 1e-4) << "the host is up to ten steps ahead";
+  EXPECT_GE(phase.cost->gpu_timed, 3U);
+  ASSERT_TRUE(phase.cost);
+  EXPECT_NEAR(phase.cost->time_s->value, 12e-3, 12e-3 * 1e-4)
+      << "the host is up to ten steps ahead";
 }
 
 INSTANTIATE_TEST_SUITE_P(TicksAndRanges, ToldSteps,
@@ -202,10 +204,10 @@ TEST_F(SessionTest, FollowsSeveralProcesses) {
   const RunSummary summary = finish();
 
   ASSERT_EQ(summary.processes.size(), 2U);
-  ASSERT_TRUE(summary.processes[0].phases.at(0).time && summary.processes[1].phases.at(0).time);
-  EXPECT_NEAR(summary.processes[0].phases[0].time->value, 8e-3, 1e-5)
+  ASSERT_TRUE(summary.processes[0].phases.at(0).cost && summary.processes[1].phases.at(0).cost);
+  EXPECT_NEAR(summary.processes[0].phases[0].cost->time_s->value, 8e-3, 1e-5)
       << "the one with most launches";
-  EXPECT_NEAR(summary.processes[1].phases[0].time->value, 16e-3, 1e-5);
+  EXPECT_NEAR(summary.processes[1].phases[0].cost->time_s->value, 16e-3, 1e-5);
 }
 
 TEST_F(SessionTest, MeasuresTimeWithoutAGpuAndSaysOnceWhyThereIsNone) {
@@ -219,9 +221,9 @@ TEST_F(SessionTest, MeasuresTimeWithoutAGpuAndSaysOnceWhyThereIsNone) {
   const RunSummary summary = finish();
 
   const PhaseReport& phase = summary.processes.at(0).phases.at(0);
-  ASSERT_TRUE(phase.time);
-  EXPECT_NEAR(phase.time->value, 12e-3, 12e-3 * 1e-4);
-  EXPECT_FALSE(phase.energy);
+  ASSERT_TRUE(phase.cost);
+  EXPECT_NEAR(phase.cost->time_s->value, 12e-3, 12e-3 * 1e-4);
+  EXPECT_FALSE(phase.cost->energy_j);
   EXPECT_EQ(warnings_, std::vector<std::string>{"GPU 0: there is no driver; install one"});
 }
 
@@ -241,8 +243,8 @@ TEST_F(SessionTest, GoesOnWhenAGpuFailsAndTakesItUpAgain) {
 
   const PhaseReport& phase = summary.processes.at(0).phases.at(0);
   EXPECT_NEAR(phase.iterations, static_cast<double>(job.iterations()), 2);
-  ASSERT_TRUE(phase.energy);
-  EXPECT_NEAR(phase.energy->value, kWatts * 12e-3, kWatts * 12e-3 * 0.01);
+  ASSERT_TRUE(phase.cost && phase.cost->energy_j);
+  EXPECT_NEAR(phase.cost->energy_j->value, kWatts * 12e-3, kWatts * 12e-3 * 0.01);
   EXPECT_EQ(warnings_.size(), 1U);
 }
 

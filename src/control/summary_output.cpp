@@ -6,23 +6,28 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/statistics.h"
 #include "control/run_summary.h"
+#include "record/figures_json.h"
+#include "record/figures_text.h"
 
 namespace hypermile {
 namespace {
 
 using nlohmann::json;
 
-// A job this much slower than its iterations did something else as well.
+// A job whose pace is this much slower than its iterations had pauses that are worth a word.
 constexpr double kPauses = 1.03;
 
 void put(json& j, const char* key, const std::optional<double>& value) {
   if (value) j[key] = *value;
 }
+void put(json& j, const char* key, const std::optional<Estimate>& estimate) {
+  if (estimate) j[key] = estimate->value;
+}
 void put(json& j, const char* key, const char* interval, const std::optional<Estimate>& estimate) {
-  if (!estimate) return;
-  j[key] = estimate->value;
-  put(j, interval, estimate->interval95);
+  put(j, key, estimate);
+  if (estimate) put(j, interval, estimate->half_width95);
 }
 
 json json_of(const PhaseReport& phase) {
@@ -31,18 +36,20 @@ json json_of(const PhaseReport& phase) {
             {"micro_batches", phase.micro_batches},
             {"in_force_s", phase.in_force.value()},
             {"windows", phase.windows},
-            {"windows_counted", phase.windows_that_count},
-            {"windows_gpu_timed", phase.gpu_timed}};
+            {"windows_counted", phase.cost ? phase.cost->windows : 0},
+            {"windows_gpu_timed", phase.cost ? phase.cost->gpu_timed : 0}};
   if (!phase.name.empty()) j["name"] = phase.name;
   if (phase.estimated > 0) j["iterations_estimated"] = phase.estimated;
   if (phase.launches > 0) j["launches_per_iteration"] = phase.launches;
   if (!phase.outer.empty()) j["outer"] = phase.outer;
   if (phase.pace) j["pace_s"] = phase.pace->value();
-  put(j, "time_per_iteration_s", "time_interval95_s", phase.time);
-  put(j, "energy_per_iteration_j", "energy_interval95_j", phase.energy);
-  put(j, "energy_disagreement", phase.disagreement);
-  put(j, "sm_mhz", phase.sm_clock);
-  put(j, "power_w", phase.power);
+  if (phase.cost) {
+    put(j, "time_per_iteration_s", "time_interval95_s", phase.cost->time_s);
+    put(j, "energy_per_iteration_j", "energy_interval95_j", phase.cost->energy_j);
+    put(j, "energy_disagreement", phase.cost->energy_disagreement);
+    put(j, "sm_mhz", phase.cost->sm_mhz);
+    put(j, "power_w", phase.cost->power_w);
+  }
   if (!phase.unusable.empty()) j["unusable"] = phase.unusable;
   return j;
 }
@@ -75,20 +82,29 @@ json json_of(const GpuReport& gpu) {
   return j;
 }
 
-// "54.62 ± 0.03 ms": three digits after what the interval leaves uncertain would be noise.
-std::string with_interval(const Estimate& estimate, double scale, const char* unit) {
-  const double value = estimate.value * scale;
-  const int digits = value < 1 ? 4 : value < 100 ? 2 : 1;
-  if (!estimate.interval95) return fmt::format("{:.{}f} {}", value, digits, unit);
-  return fmt::format("{:.{}f} ± {:.{}f} {}", value, digits, *estimate.interval95 * scale, digits,
-                     unit);
+// "605 W at 1890 MHz" and the like, for one iteration.
+std::string cost_words(const SettingCost& cost) {
+  std::string text;
+  if (cost.time_s) text += ", " + duration_text(*cost.time_s);
+  if (cost.energy_j) text += " and " + amount_text(*cost.energy_j, "J");
+  if (cost.time_s) text += " each";
+  if (cost.power_w) text += fmt::format(", {:.0f} W", cost.power_w->value);
+  if (cost.sm_mhz) text += fmt::format(" at {:.0f} MHz", cost.sm_mhz->value);
+  return text;
 }
 
-std::string duration(const Estimate& estimate) {
-  return estimate.value < 1 ? with_interval(estimate, 1e3, "ms") : with_interval(estimate, 1, "s");
+std::string windows_words(const SettingCost& cost) {
+  std::string text = fmt::format("      from {} windows, {} of them on the GPU's own clock",
+                                 cost.windows, cost.gpu_timed);
+  if (cost.energy_disagreement) {
+    text += fmt::format("; energy counter {:+.1f} % against power samples",
+                        *cost.energy_disagreement * 100);
+  }
+  return text + "\n";
 }
 
-std::string text_of(const PhaseReport& phase, bool several) {
+// `costs`: with what an iteration costs, which the controller's lines tell otherwise.
+std::string text_of(const PhaseReport& phase, bool several, bool costs) {
   std::string line = "    ";
   if (!phase.name.empty()) {
     line += fmt::format("{}: ", phase.name);
@@ -98,24 +114,13 @@ std::string text_of(const PhaseReport& phase, bool several) {
   line += fmt::format("{:.0f} iterations", phase.iterations);
   if (phase.estimated > 0) line += fmt::format(" ({:.0f} of them estimated)", phase.estimated);
   if (phase.micro_batches > 1) line += fmt::format(" of {:.0f} micro-batches", phase.micro_batches);
-  if (phase.time) line += ", " + duration(*phase.time);
-  if (phase.energy) line += " and " + with_interval(*phase.energy, 1, "J");
-  if (phase.time) line += " each";
-  if (phase.power) line += fmt::format(", {:.0f} W", *phase.power);
-  if (phase.sm_clock) line += fmt::format(" at {:.0f} MHz", *phase.sm_clock);
-  if (phase.time && phase.pace && phase.pace->value() > kPauses * phase.time->value) {
-    line += fmt::format("; {} with its pauses", duration({phase.pace->value(), std::nullopt}));
+  const std::optional<SettingCost>& cost = phase.cost;
+  if (cost && costs) line += cost_words(*cost);
+  if (cost && cost->time_s && phase.pace && phase.pace->value() > kPauses * cost->time_s->value) {
+    line += fmt::format("; {} with its pauses", duration_text({phase.pace->value()}));
   }
   line += "\n";
-  if (phase.windows_that_count > 0) {
-    line += fmt::format("      from {} windows, {} of them on the GPU's own clock",
-                        phase.windows_that_count, phase.gpu_timed);
-    if (phase.disagreement) {
-      line += fmt::format("; energy counter {:+.1f} % against power samples",
-                          *phase.disagreement * 100);
-    }
-    line += "\n";
-  }
+  if (cost && costs) line += windows_words(*cost);
   for (const auto& [reason, count] : phase.unusable) {
     line +=
         fmt::format("      not fit for decisions, {} of {}: {}\n", count, phase.windows, reason);
@@ -123,27 +128,30 @@ std::string text_of(const PhaseReport& phase, bool several) {
   return line;
 }
 
-std::string text_of(const ProcessReport& process) {
+std::string text_of(const ProcessReport& process, bool costs) {
   std::string text = fmt::format("  process {} ({})", process.pid, process.name);
   if (!process.devices.empty()) text += fmt::format(" on GPU {}", fmt::join(process.devices, ", "));
   if (process.phases.empty()) {
     text += ": no iterations found";
     if (process.launch_rate) {
       text += fmt::format("; {:.0f} ± {:.0f} launches a second", process.launch_rate->per_second,
-                          1.96 * process.launch_rate->standard_error);
+                          normal_half_width95() * process.launch_rate->standard_error);
     }
     return text + "\n";
   }
   text += fmt::format(", iterations known for {:.0f} % of {:.1f} s, from {}\n",
                       process.coverage * 100, process.seen.value(), process.source);
-  for (const PhaseReport& phase : process.phases) text += text_of(phase, process.phases.size() > 1);
+  for (const PhaseReport& phase : process.phases) {
+    text += text_of(phase, process.phases.size() > 1, costs);
+  }
   return text;
 }
 
 }  // namespace
 
 nlohmann::json to_json(const RunSummary& summary) {
-  json j = {{"seconds", summary.duration.value()},
+  json j = {{"job", job_json(summary.figures.job())},
+            {"seconds", summary.duration.value()},
             {"gpus", json::array()},
             {"processes", json::array()},
             {"notes", summary.notes}};
@@ -166,20 +174,19 @@ std::string to_text(const RunSummary& summary) {
       "hypermile: {} {:.1f} s",
       summary.attached.empty() ? "the job ended after" : summary.attached + " watched for",
       summary.duration.value());
-  if (!summary.attached.empty()) {
-    // How it ended its own parent knows.
-  } else if (summary.end.signal) {
-    text += fmt::format(", killed by signal {}", *summary.end.signal);
-  } else {
-    text += fmt::format(" with {}", summary.end.code);
+  if (summary.attached.empty()) {
+    text += summary.end.signal ? fmt::format(", killed by signal {}", *summary.end.signal)
+                               : fmt::format(" with {}", summary.end.code);
   }
   for (const GpuReport& gpu : summary.gpus) {
     if (gpu.energy) text += fmt::format("; GPU {} used {:.0f} J", gpu.device, gpu.energy->value());
   }
   text += "\n";
-  for (const ProcessReport& process : summary.processes) text += text_of(process);
-  if (summary.clocks_moved && !summary.processes.empty()) {
-    text += "      over all clocks that were tried; what each of them cost:\n";
+  if (const std::string job = job_text(summary.figures.job()); !job.empty()) {
+    text += "  " + job + "\n";
+  }
+  for (const ProcessReport& process : summary.processes) {
+    text += text_of(process, !summary.clocks_moved);
   }
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;

@@ -14,19 +14,22 @@ RunSummary example() {
   train.micro_batches = 8;
   train.launches = 9837;
   train.in_force = Seconds(190);
-  train.time = Estimate{0.46503, 0.0002};
-  train.energy = Estimate{281.4, 1.2};
-  train.disagreement = -0.004;
-  train.sm_clock = 1890;
-  train.power = 605;
+  train.cost.emplace();
+  train.cost->time_s = Estimate{0.46503, 0.0002};
+  train.cost->energy_j = Estimate{281.4, 1.2};
+  train.cost->energy_disagreement = -0.004;
+  train.cost->sm_mhz = Estimate{1890};
+  train.cost->power_w = Estimate{605};
+  train.cost->windows = 94;
+  train.cost->gpu_timed = 93;
   train.windows = 95;
-  train.windows_that_count = 94;
-  train.gpu_timed = 93;
   train.unusable = {{"another process", 1}};
   PhaseReport eval;
   eval.phase = 1;
   eval.iterations = 60;
-  eval.time = Estimate{0.0123, std::nullopt};
+  eval.cost.emplace();
+  eval.cost->time_s = Estimate{0.0123};
+  eval.cost->windows = 1;
   ProcessReport process;
   process.pid = 4242;
   process.name = "python";
@@ -56,6 +59,7 @@ TEST(SummaryText, IsWhatAPersonWantsToKnow) {
       "power samples\n"
       "      not fit for decisions, 1 of 95: another process\n"
       "    phase 1: 60 iterations, 12.30 ms each\n"
+      "      from 1 windows, 0 of them on the GPU's own clock\n"
       "  note: something to note\n");
 }
 

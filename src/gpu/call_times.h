@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long calls of a driver took: a histogram for each kind of call, cheap enough to be kept for
-// all of them. Filled by DeadlineGpu's thread, read by whoever writes the event log; `/metrics`
-// shows it.
+// How long driver calls took: one histogram for each kind of call, cheap enough to record every
+// call. DeadlineGpu's thread fills it; the event log and `/metrics` show it.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +14,19 @@
 
 namespace hypermile {
 
-// Upper bounds in seconds, ascending: reading a clock takes microseconds, an energy counter
-// milliseconds, a driver in trouble seconds.
+// Upper bounds of the buckets in seconds, ascending. Reading a clock takes microseconds, reading
+// the energy counter milliseconds, and a driver in trouble takes seconds.
 inline constexpr std::array<double, 14> kCallBounds = {
     1e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 0.25, 1.0, 2.0};
 
 struct CallHistogram {
   std::vector<double> bounds_s;       // upper bounds, ascending
-  std::vector<std::uint64_t> counts;  // one a bound, and one for what took longer
+  std::vector<std::uint64_t> counts;  // one count per bound, then one for longer calls
   double sum_s = 0;
   bool operator==(const CallHistogram&) const = default;
 };
 
-// By kind of call: "read", "apply", …
+// Keyed by the kind of call: "read", "apply", …
 using CallTimes = std::map<std::string, CallHistogram>;
 
 // Any thread may use it.

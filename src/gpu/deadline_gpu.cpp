@@ -9,7 +9,6 @@
 namespace hypermile {
 namespace {
 
-// Result<Result<T>> into Result<T>.
 template <class T>
 Result<T> flat(Result<Result<T>> nested) {
   if (!nested) return nested.error();
@@ -34,7 +33,7 @@ Result<std::unique_ptr<DeadlineGpu>> DeadlineGpu::open(Opener opener, Clock& clo
                                                        Options options) {
   std::unique_ptr<DeadlineGpu> gpu(new DeadlineGpu(std::move(opener), clock, options));
   RETURN_IF_ERROR(gpu->open_session());
-  // No call is under way, so these may be read from here.
+  // No call is running, so this thread may read them.
   gpu->identity_ = gpu->session_->gpu->identity();
   gpu->capabilities_ = gpu->session_->gpu->capabilities();
   return gpu;
@@ -46,7 +45,7 @@ DeadlineGpu::~DeadlineGpu() {
     abandon_session();
     return;
   }
-  // Closing may hang like any other call. The closure's is the last reference.
+  // Closing the GPU may hang like any other call. The closure holds the last reference.
   if (!session_->gpu) return;
   const auto closed = session_->worker.call(
       [gpu = std::exchange(session_->gpu, nullptr)]() mutable {
@@ -72,8 +71,8 @@ Result<void> DeadlineGpu::open_session() {
   return {};
 }
 
-// The thread ends when its call returns, but the GPU it works on is never closed by it: that would
-// call the driver at a moment nobody chose, perhaps while the process is being torn down.
+// The thread ends when its call returns, but it must not close its GPU: that would call the driver
+// at an arbitrary moment, perhaps while the process is ending.
 void DeadlineGpu::abandon_session() {
   if (session_->gpu) keep_forever(session_->gpu);
   session_.reset();
@@ -92,7 +91,7 @@ Error DeadlineGpu::unhealthy() const {
                "the driver or GPU may hang; see dmesg for Xid messages"};
 }
 
-// Success when the session can take a call now.
+// Succeeds when the session can take a call now.
 Result<void> DeadlineGpu::make_ready() {
   if (hung_since_) {
     if (clock_.now() < try_again_) return unhealthy();
@@ -103,7 +102,7 @@ Result<void> DeadlineGpu::make_ready() {
       abandon_session();
     }
   }
-  // A session without a GPU is one whose opening hung and has returned since.
+  // A session without a GPU is one whose opening hung and has since returned.
   if (!session_ || !session_->gpu) RETURN_IF_ERROR(open_session());
   return {};
 }

@@ -14,13 +14,13 @@
 namespace hypermile {
 namespace {
 
-// Real time: what no healthy call ever needs, what one needs even on a busy machine, and what only
-// calls that hang anyway are given.
+// Deadlines in real time: one that no healthy call exceeds, one that a healthy call meets even on a
+// busy machine, and a short one for calls that hang anyway.
 constexpr Seconds kPatient(60);
 constexpr Seconds kUsual(0.25);
 constexpr Seconds kImpatient(0.005);
 
-// Counts itself, so that a test sees when a GPU is closed.
+// Counts its living objects, so that a test sees when a GPU is closed.
 class CountedGpu final : public FakeGpu {
  public:
   CountedGpu(const Clock& clock, std::atomic<int>& alive) : FakeGpu(clock), alive_(alive) {
@@ -34,7 +34,7 @@ class CountedGpu final : public FakeGpu {
 
 class DeadlineGpuTest : public ::testing::Test {
  protected:
-  // Every thread left behind must have ended before the fixture goes.
+  // Lets every abandoned thread end before the fixture is destroyed.
   ~DeadlineGpuTest() override { gate_->open(); }
 
   DeadlineGpu::Opener opener(std::vector<ScriptedFault> script) {
@@ -44,7 +44,7 @@ class DeadlineGpuTest : public ::testing::Test {
           std::make_unique<CountedGpu>(*clock_, *alive_), *clock_, script));
     };
   }
-  // A GPU of which every read hangs.
+  // A GPU whose every read hangs.
   std::unique_ptr<DeadlineGpu> hanging(Seconds deadline, int most_abandoned = 3) {
     return DeadlineGpu::open(opener({{GpuCall::kRead, fault::Hangs{gate_}}}), *clock_,
                              {.deadline = deadline,
@@ -54,7 +54,7 @@ class DeadlineGpuTest : public ::testing::Test {
         .value();
   }
 
-  // Not members: what a thread left behind may still touch is never freed.
+  // Not members, because an abandoned thread may still use them.
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   VirtualClock* clock_ = forever<VirtualClock>();
   std::atomic<int>* alive_ = forever<std::atomic<int>>();
@@ -113,7 +113,7 @@ TEST_F(DeadlineGpuTest, PollNeverWaitsAndGivesARoundOnceItIsDone) {
   EXPECT_FALSE(meanwhile.done);
   EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980));
   EXPECT_EQ(later.done->history->size(), 1U);
-  EXPECT_FALSE(gpu->poll({}).done) << "told once";
+  EXPECT_FALSE(gpu->poll({}).done) << "a round is returned once";
 }
 
 TEST_F(DeadlineGpuTest, ARoundThatHangsIsATimeout) {
@@ -130,7 +130,7 @@ TEST_F(DeadlineGpuTest, ARoundThatHangsIsATimeout) {
   EXPECT_EQ(opened_, 1);
 }
 
-TEST_F(DeadlineGpuTest, AnotherCallWaitsForARoundThatIsGivenAllTheSame) {
+TEST_F(DeadlineGpuTest, AnotherCallWaitsForTheRunningRoundAndDoesNotLoseIt) {
   const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
 
   (void)gpu->poll({SensorSet::all(), std::nullopt});
@@ -139,7 +139,7 @@ TEST_F(DeadlineGpuTest, AnotherCallWaitsForARoundThatIsGivenAllTheSame) {
 
   EXPECT_TRUE(applied);
   ASSERT_TRUE(later.done);
-  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980)) << "as it was when it was read";
+  EXPECT_EQ(later.done->sample->sm_clock, Mhz(1980)) << "the value at the time of the read";
   EXPECT_TRUE(later.done->history->empty());
   EXPECT_EQ(gpu->call_times().at("read").counts.size(), kCallBounds.size() + 1);
 }
@@ -168,7 +168,7 @@ TEST_F(DeadlineGpuTest, AHungCallThatReturnsMakesTheGpuHealthyAgain) {
   EXPECT_EQ(opened_, 1);
 }
 
-TEST_F(DeadlineGpuTest, IsNotSettledWhileACallThatWasGivenUpMayTakeEffect) {
+TEST_F(DeadlineGpuTest, IsNotSettledWhileATimedOutCallMayTakeEffect) {
   const auto gpu =
       DeadlineGpu::open(opener({{GpuCall::kApply, fault::Hangs{gate_}}}), *clock_,
                         {.deadline = kUsual, .open_deadline = kPatient, .first_pause = Seconds(5)})
@@ -183,7 +183,7 @@ TEST_F(DeadlineGpuTest, IsNotSettledWhileACallThatWasGivenUpMayTakeEffect) {
   gate_->open();
   while (!gpu->settled()) std::this_thread::yield();
 
-  EXPECT_TRUE(answers_again) << "on another thread";
+  EXPECT_TRUE(answers_again) << "a second thread answers";
   EXPECT_FALSE(settled_early);
 }
 
@@ -194,11 +194,11 @@ TEST_F(DeadlineGpuTest, GivesUpAfterThreeThreadsWereLeftBehind) {
     clock_->advance(Seconds(1000));
   }
 
-  EXPECT_EQ(opened_, 4) << "the first and three more";
+  EXPECT_EQ(opened_, 4) << "once at first, and three more times";
   EXPECT_FALSE(gpu->healthy());
 }
 
-TEST_F(DeadlineGpuTest, CanGoWhileACallHangsAndLeavesItsGpuOpen) {
+TEST_F(DeadlineGpuTest, CanBeDestroyedWhileACallHangsAndLeavesItsGpuOpen) {
   auto gpu = hanging(kImpatient);
   (void)gpu->read(SensorSet::all());
 
@@ -216,7 +216,7 @@ TEST_F(DeadlineGpuTest, OneHungGpuDoesNotDelayAnother) {
   EXPECT_TRUE(well->read(SensorSet::all()).ok());
 }
 
-TEST_F(DeadlineGpuTest, OpeningThatHangsIsATimeout) {
+TEST_F(DeadlineGpuTest, AHungOpeningIsATimeout) {
   const auto gate = gate_;
   Clock& clock = *clock_;
 
@@ -230,7 +230,7 @@ TEST_F(DeadlineGpuTest, OpeningThatHangsIsATimeout) {
   EXPECT_EQ(gpu.error().code, ErrorCode::kTimeout);
 }
 
-TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
+TEST_F(DeadlineGpuTest, ReturnsTheErrorOfAFailedOpening) {
   const auto gpu = DeadlineGpu::open(
       []() -> Result<std::unique_ptr<Gpu>> {
         return Error{ErrorCode::kNoDriver, "no driver"};
@@ -240,8 +240,7 @@ TEST_F(DeadlineGpuTest, OpeningThatFailsIsThatError) {
   EXPECT_EQ(gpu.error().code, ErrorCode::kNoDriver);
 }
 
-// The whole of a program's end, destructors of statics included, with a thread still in its call.
-TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
+TEST_F(DeadlineGpuTest, RecordsHowLongEachKindOfCallTook) {
   const auto gpu = DeadlineGpu::open(opener({}), *clock_, {.deadline = kPatient}).value();
 
   ASSERT_TRUE(gpu->read(Sensor::kClocks).ok());
@@ -256,7 +255,7 @@ TEST_F(DeadlineGpuTest, TellsHowLongTheDriverTookOverCallsOfEachKind) {
   EXPECT_GT(reads.sum_s, 0);
 }
 
-TEST_F(DeadlineGpuTest, CountsACallThatWasGivenUpOnWhenItReturns) {
+TEST_F(DeadlineGpuTest, CountsATimedOutCallWhenItReturns) {
   const auto gpu = hanging(kImpatient);
 
   ASSERT_FALSE(gpu->read(Sensor::kClocks).ok());
@@ -267,6 +266,7 @@ TEST_F(DeadlineGpuTest, CountsACallThatWasGivenUpOnWhenItReturns) {
   EXPECT_GE(gpu->call_times().at("read").sum_s, kImpatient.value());
 }
 
+// Runs a whole program's end, static destructors included, while a thread is still in its call.
 TEST(DeadlineGpuDeathTest, AProcessEndsInOrderWhileACallHangs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 

@@ -48,7 +48,7 @@ PolledRounds Gpu::poll(const SensorWish& wish) {
 
 SensorRound read_round(Gpu& gpu, const SensorWish& wish) {
   SensorRound round{wish, gpu.read(wish.sensors), std::vector<TimedPower>{}};
-  // A card that cannot be read is asked for nothing more.
+  // If the sensors cannot be read, the power samples are not tried.
   if (wish.history_after && round.sample) round.history = gpu.power_history(*wish.history_after);
   return round;
 }

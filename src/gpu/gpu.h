@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU: who it is, what it can do, what its sensors say, and the act of applying a Setting.
+// One GPU: its identity, what it can do, what its sensors read, and how a Setting is applied.
 //
-// Implementations: nvml/ (a real card), sim/replay_gpu (measured silicon), and wrappers around any
-// other Gpu (deadline, fault injection, recording). All are used by one thread at a time unless an
-// implementation says more. Every call may fail with kGpuLost, kTimeout or kNoDriver.
+// Implementations: nvml/ (a real card), sim/replay_gpu (a measured sweep), and wrappers around
+// another Gpu (deadlines, faults, recording). One thread at a time uses a Gpu unless its
+// implementation allows more. Every call may fail with kGpuLost, kTimeout or kNoDriver.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,13 @@ namespace hypermile {
 struct GpuIdentity {
   GpuUuid uuid;
   PciAddress pci;
-  std::string name;            // "NVIDIA H200"
-  std::optional<int> index;    // NVML's; moves when cards come and go, so only for display
+  std::string name;  // "NVIDIA H200"
+  // NVML's index; it changes when cards come and go, so it is only for display.
+  std::optional<int> index;
   std::string driver_version;  // "580.159.04", "replay", …
 };
 
-// Why control of a GPU is refused even to those with permission.
+// Why nobody may control a GPU, whatever permission they have.
 enum class ControlBarrier { kNone, kMigEnabled, kVirtualGpu, kSharedByMps };
 
 enum class Support { kYes, kNo, kUnknown };
@@ -39,8 +40,8 @@ struct Range {
   Watts max;
 };
 
-// Probed when the GPU is opened, never assumed from the model's name. Empty lists and nullopt mean
-// that the card or driver does not say.
+// Probed when the GPU is opened, never assumed from the model's name. An empty list or nullopt
+// means that the card or driver does not report it.
 struct Capabilities {
   std::vector<Mhz> sm_clocks;      // at the highest memory clock, descending
   std::vector<Mhz> memory_clocks;  // descending
@@ -50,9 +51,9 @@ struct Capabilities {
   Support sm_clock_lock = Support::kUnknown;
   Support memory_clock_lock = Support::kUnknown;
   Support power_limit_set = Support::kUnknown;
-  bool may_set = false;  // this process has the permission, and HYPERMILE_READ_ONLY is not set
-  ControlBarrier barrier = ControlBarrier::kNone;  // when opened; apply() looks again
-  bool activity_metrics = false;                   // GPM: Hopper and newer
+  bool may_set = false;  // this process has permission, and HYPERMILE_READ_ONLY is not set
+  ControlBarrier barrier = ControlBarrier::kNone;  // as of opening; apply() checks again
+  bool activity_metrics = false;                   // GPM, on Hopper and newer
 };
 
 enum class Sensor : unsigned {
@@ -87,12 +88,12 @@ constexpr SensorSet operator|(Sensor a, Sensor b) {
   return SensorSet(a) | SensorSet(b);
 }
 
-// Why the clock is below what was asked for. NVML's bits under their meaning; several may hold.
+// Why the clock is below the requested one, as NVML's bits. Several bits may be set.
 struct EventReasons {
-  std::uint64_t bits = 0;  // as NVML gives them
+  std::uint64_t bits = 0;  // as NVML reports them
 
   static constexpr std::uint64_t kIdle = 0x1;
-  static constexpr std::uint64_t kRequestedClocks = 0x2;  // our own lock
+  static constexpr std::uint64_t kRequestedClocks = 0x2;  // a clock lock, such as hypermile's own
   static constexpr std::uint64_t kSoftwarePowerCap = 0x4;
   static constexpr std::uint64_t kHardwareSlowdown = 0x8;
   static constexpr std::uint64_t kSyncBoost = 0x10;
@@ -101,7 +102,7 @@ struct EventReasons {
   static constexpr std::uint64_t kPowerBrake = 0x80;
   static constexpr std::uint64_t kDisplayClocks = 0x100;
 
-  // Something other than the job and our own request holds the clock down.
+  // Something other than the job and hypermile's own request holds the clock down.
   bool throttled() const {
     return (bits & (kSoftwarePowerCap | kHardwareSlowdown | kSyncBoost | kSoftwareThermal |
                     kHardwareThermal | kPowerBrake)) != 0;
@@ -111,20 +112,21 @@ struct EventReasons {
 
 std::string to_string(EventReasons reasons);  // "power cap, thermal" or "none"
 
-// Sensors at one instant. What is not known is nullopt, never 0 or NaN.
+// Sensor readings at one instant. An unknown value is nullopt, never 0 or NaN.
 struct Sample {
   Instant time;
   std::optional<Watts> power_instant;
   std::optional<Watts> power_average;
-  std::optional<Joules> energy;  // since some origin; monotonic while the driver stays loaded
+  // Counted from an arbitrary origin; never falls while the driver stays loaded.
+  std::optional<Joules> energy;
   std::optional<Mhz> sm_clock;
   std::optional<Mhz> memory_clock;
   std::optional<double> gpu_utilization;     // 0..1, share of time with any kernel
   std::optional<double> memory_utilization;  // 0..1
   std::optional<Celsius> temperature;
   std::optional<EventReasons> reasons;
-  std::optional<Watts> power_limit;  // the one in force
-  // The one that was last asked for, by whomever; a request takes a while to be in force.
+  std::optional<Watts> power_limit;  // the limit in force
+  // The limit that anybody requested last; it takes a while to come into force.
   std::optional<Watts> requested_power_limit;
 };
 
@@ -133,26 +135,27 @@ struct TimedPower {
   Watts power;
 };
 
-// What a round of polling asks of a card; nothing at all only collects.
+// What one polling round should read. An empty wish reads nothing and only collects the last round.
 struct SensorWish {
   SensorSet sensors = {};
-  std::optional<Instant> history_after = {};  // the buffer of power samples, from there on
+  // Also read the card's buffer of power samples after this time.
+  std::optional<Instant> history_after = {};
   bool empty() const { return sensors.empty() && !history_after; }
 };
 
-// What came of it.
 struct SensorRound {
   SensorWish wish;
   Result<Sample> sample;
-  Result<std::vector<TimedPower>> history;  // empty where it was not asked for
+  Result<std::vector<TimedPower>> history;  // empty if the wish did not include it
 };
 
 struct PolledRounds {
-  bool started = true;              // false: an earlier round is still under way
-  std::optional<SensorRound> done;  // newly
+  bool started = true;              // false while an earlier round is still running
+  std::optional<SensorRound> done;  // a round that finished since the last poll
 };
 
-// Shares are 0..1 of peak over the interval; what the card does not report is nullopt.
+// Activity over an interval, as shares from 0 to 1 of the peak. What the card does not report is
+// nullopt.
 struct ActivityMetrics {
   Instant from;
   Instant to;
@@ -166,13 +169,13 @@ struct GpuProcess {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-// What became of one knob of an apply() or reset().
+// What happened to one knob in apply() or reset().
 struct KnobOutcome {
   Knob knob = Knob::kSmClock;
   Result<void> result;
 };
 using ApplyOutcome = std::vector<KnobOutcome>;
-// The first failure, naming its knob, or success.
+// The first failure, with its knob's name, or success.
 Result<void> all_applied(const ApplyOutcome& outcome);
 
 class Gpu {
@@ -182,38 +185,39 @@ class Gpu {
   virtual const GpuIdentity& identity() const = 0;
   virtual const Capabilities& capabilities() const = 0;
 
-  // Reads the wanted sensors now. A sensor the card lacks stays nullopt; a GPU that cannot be
-  // reached is an error. Costs differ by a factor of a thousand (doctor measures them): ask for
-  // what you need.
+  // Reads the wanted sensors now. A sensor that the card lacks stays nullopt; an unreachable GPU is
+  // an error. The cost differs a thousandfold between sensors (`hypermile doctor` measures it), so
+  // ask only for what you need.
   virtual Result<Sample> read(SensorSet wanted) = 0;
 
-  // The card's own buffer of power samples after `after`, oldest first; kUnsupported without one.
+  // The card's own power samples after `after`, oldest first; kUnsupported if it has no such
+  // buffer.
   virtual Result<std::vector<TimedPower>> power_history(Instant after) = 0;
 
-  // One round of polling, for loops that must not wait: starts what is wished for and gives what is
-  // done since the last call. Here both are the same; where calls are made on a thread of their own
-  // a round is given by the next poll.
+  // One polling round, for loops that must not wait: starts reading the wish and returns what has
+  // finished. This default reads at once; a Gpu with its own thread returns the round at a later
+  // poll.
   virtual PolledRounds poll(const SensorWish& wish);
 
-  // Activity since the previous call; the first call only starts the interval. kNotReady until then
-  // and while the interval is too short to mean anything (100 ms on Hopper); kUnsupported without
-  // GPM.
+  // Activity since the previous call. kNotReady on the first call, which starts the interval, and
+  // while the interval is too short to be meaningful (100 ms on Hopper); kUnsupported without GPM.
   virtual Result<ActivityMetrics> activity() = 0;
 
   virtual Result<std::vector<GpuProcess>> processes() = 0;
 
-  // Requests each knob that `setting` names and leaves the others alone. Goes on after a failing
-  // knob. Success means "request accepted": whether the clock is reached only read() tells.
+  // Requests every knob that `setting` names and leaves the others alone. A failing knob does not
+  // stop the rest. Success means that the driver accepted the request; only read() shows whether
+  // the clock was reached.
   virtual ApplyOutcome apply(const Setting& setting) = 0;
 
-  // Gives one knob back to the driver's default. Idempotent.
+  // Returns one knob to the driver's default. May be repeated.
   virtual Result<void> reset(Knob knob) = 0;
 
-  // How long the driver took over every call so far; empty where there is no driver.
+  // How long each driver call took so far; empty if there is no driver.
   virtual CallTimes call_times() const { return {}; }
 };
 
-// The whole of a round now, with read() and power_history().
+// Reads a whole round now with read() and power_history().
 SensorRound read_round(Gpu& gpu, const SensorWish& wish);
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of call a Gpu takes, as scripts of faults and recordings name them.
+// The kinds of call on a Gpu, under the names that fault scripts and recordings use.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ Result<GpuName> parse_replayed(std::string_view text) {
   const std::string_view rest = text.substr(kReplayed.size());
   const Error error{ErrorCode::kUsage, fmt::format("'{}' does not name a replayed GPU", text),
                     "write it as replay:FILE#gpu/workload or replay:FILE#gpu/workload/phase"};
-  // Both folders and workloads may hold a '#'; the file is a .csv, perhaps with a step behind it.
+  // Folders and workloads may contain '#', so the split is at the first '#' after ".csv".
   const std::size_t csv = rest.find(".csv");
   const std::size_t hash = rest.find('#', csv == rest.npos ? 0 : csv);
   if (hash == rest.npos || hash == 0) return error;
@@ -57,7 +57,7 @@ Error unknown(const GpuName& name, std::span<const GpuIdentity> known) {
     }
   }
   return Error{ErrorCode::kUsage, fmt::format("there is no GPU {}", to_string(name)),
-               names.empty() ? "this machine shows no GPU; replay:FILE#gpu/workload needs none"
+               names.empty() ? "this machine has no GPU; replay:FILE#gpu/workload needs none"
                              : suggestion(to_string(name), names)};
 }
 
@@ -67,7 +67,8 @@ Result<GpuIdentity> resolve_uuid(const GpuUuidPrefix& prefix, std::span<const Gp
     return begins_with(gpu.uuid.text(), prefix.text);
   });
   if (!any) return unknown(prefix, known);
-  return Error{ErrorCode::kUsage, fmt::format("several GPUs begin with {}", prefix.text),
+  return Error{ErrorCode::kUsage,
+               fmt::format("several GPUs have UUIDs that begin with {}", prefix.text),
                "give more of the UUID"};
 }
 

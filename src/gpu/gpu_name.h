@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people type for --gpu, and which GPU it means.
+// Parses what people give to --gpu, and finds the GPU that it names. Pure functions; errors are
+// kUsage and list what would be right.
 #pragma once
 
 #include <optional>
@@ -20,17 +21,17 @@ struct GpuIndex {
   bool operator==(const GpuIndex&) const = default;
 };
 struct GpuUuidPrefix {
-  std::string text;  // "GPU-…", the whole or its beginning
+  std::string text;  // "GPU-…", complete or its beginning
   bool operator==(const GpuUuidPrefix&) const = default;
 };
 struct SimulatedGpu {
-  std::string model;  // "h200"; whether there is such a sheet only the simulator knows
+  std::string model;  // "h200"; only the simulator knows whether such a model exists
   bool operator==(const SimulatedGpu&) const = default;
 };
 struct ReplayedGpu {
   std::string file;  // "F.csv", or "F.csv@15MHz" to interpolate
-  std::string
-      curve;  // "gpu/workload[/phase]"; workloads may hold slashes, so only the sweep can tell
+  // "gpu/workload[/phase]"; a workload may contain slashes, so only the sweep can split it.
+  std::string curve;
   bool operator==(const ReplayedGpu&) const = default;
 };
 
@@ -40,11 +41,11 @@ using GpuName = std::variant<GpuIndex, GpuUuidPrefix, PciAddress, SimulatedGpu, 
 Result<GpuName> parse_gpu_name(std::string_view text);
 std::string to_string(const GpuName& name);
 
-// The one GPU of `known` that `name` means. kUsage names the nearest there are, and answers a
-// prefix of several, or a simulated or replayed GPU.
+// The one GPU of `known` that `name` means. kUsage when no GPU matches (the error names the
+// nearest), when a prefix matches several, and for a simulated or replayed GPU.
 Result<GpuIdentity> resolve_gpu(const GpuName& name, std::span<const GpuIdentity> known);
 
-// The one whose UUID begins with `prefix`, in any case; nullptr for none, and for several.
+// The only GPU whose UUID begins with `prefix` (case is ignored); nullptr if none or several do.
 const GpuIdentity* find_by_uuid_prefix(std::string_view prefix, std::span<const GpuIdentity> known);
 
 }  // namespace hypermile

@@ -25,14 +25,14 @@ TEST(PciAddress, EveryCommonFormMeansTheSame) {
   }
 }
 
-TEST(PciAddress, RefusesWhatIsNone) {
+TEST(PciAddress, RefusesOtherText) {
   for (const char* text : {"", "3b", ":", "3b:", ":00.0", "3b:00.", "3b:00.0x", "1:2:3:4.0",
                            "zz:00.0", "123:00.0", "000000000:3b:00.0", "3b:-1.0"}) {
     EXPECT_FALSE(parse_pci_address(text).ok()) << text;
   }
 }
 
-TEST(GpuName, TellsItsFormsApart) {
+TEST(GpuName, DistinguishesItsForms) {
   EXPECT_EQ(*parse_gpu_name("3"), GpuName(GpuIndex{3}));
   EXPECT_EQ(*parse_gpu_name("GPU-1111"), GpuName(GpuUuidPrefix{"GPU-1111"}));
   EXPECT_EQ(*parse_gpu_name("3b:00.0"), GpuName(PciAddress("00000000:3B:00.0")));
@@ -45,14 +45,14 @@ TEST(GpuName, TellsItsFormsApart) {
             GpuName(ReplayedGpu{"c.csv@15MHz", "A100/stencil2d#2/kernel"}));
 }
 
-TEST(GpuName, IsWrittenAsItWasRead) {
+TEST(GpuName, IsPrintedAsItWasRead) {
   for (const char* text :
        {"3", "GPU-1111", "00000000:3B:00.0", "sim:h200", "replay:c.csv#A100/bert/train"}) {
     EXPECT_EQ(to_string(*parse_gpu_name(text)), text);
   }
 }
 
-TEST(GpuName, RefusesNonsenseWithTheFormsThereAre) {
+TEST(GpuName, RefusesNonsenseAndListsTheValidForms) {
   for (const char* text :
        {"", "-1", "gpu", "GPU-", "sim:", "replay:", "replay:f.csv", "replay:f.csv#a", "replay:#a/b",
         "replay:f#/b", "replay:f#a/", "replay:f#a/b/", "99999999999", "1.5"}) {
@@ -72,7 +72,7 @@ TEST(ResolveGpu, FindsByIndexPciAddressAndUniquePrefix) {
   EXPECT_EQ(resolve("GPU-1111AAAA")->uuid, kGpus[0].uuid);
 }
 
-TEST(ResolveGpu, NamesTheGpusThereAreWhenItFindsNone) {
+TEST(ResolveGpu, ListsTheGpusIfNoneMatches) {
   EXPECT_EQ(resolve("7").error().code, ErrorCode::kUsage);
   EXPECT_NE(resolve("7").error().remedy.find("0"), std::string::npos);
   EXPECT_NE(resolve("GPU-1111aaab-0000").error().remedy.find("GPU-1111aaaa-0000"),
@@ -81,9 +81,9 @@ TEST(ResolveGpu, NamesTheGpusThereAreWhenItFindsNone) {
   EXPECT_NE(resolve_gpu(GpuIndex{0}, {}).error().remedy.find("replay:FILE"), std::string::npos);
 }
 
-TEST(ResolveGpu, RefusesAPrefixOfSeveral) {
+TEST(ResolveGpu, RefusesAnAmbiguousPrefix) {
   EXPECT_EQ(resolve("GPU-1111").error().line(),
-            "several GPUs begin with GPU-1111; give more of the UUID");
+            "several GPUs have UUIDs that begin with GPU-1111; give more of the UUID");
 }
 
 TEST(ResolveGpu, DoesNotTakeASimulatedGpuForARealOne) {

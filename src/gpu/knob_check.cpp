@@ -10,7 +10,8 @@ namespace hypermile {
 namespace {
 
 constexpr Mhz kClockTolerance(1);
-constexpr Watts kLimitTolerance(0.001);  // a limit that went through text must pass
+// A limit that was printed and parsed again must still pass.
+constexpr Watts kLimitTolerance(0.001);
 
 }  // namespace
 
@@ -28,7 +29,7 @@ Result<Mhz> supported_clock(std::string_view what, Mhz wanted, std::span<const M
                                         [&](Mhz a, Mhz b) { return distance(a) < distance(b); });
   if (distance(*nearest) <= kClockTolerance.value()) return *nearest;
 
-  // The neighbour on the other side of `wanted`, where there is one; the list descends.
+  // Adds the neighbour on the other side of `wanted`, if there is one; the list descends.
   std::string near = fmt::format("{:g} MHz", nearest->value());
   if (*nearest > wanted && nearest + 1 != supported.end()) {
     near = fmt::format("{:g} or {}", (nearest + 1)->value(), near);
@@ -41,13 +42,13 @@ Result<Mhz> supported_clock(std::string_view what, Mhz wanted, std::span<const M
 
 Result<void> check_power_limit(Watts wanted, const std::optional<Range>& range) {
   if (!range) {
-    return Error{ErrorCode::kUnsupported, "this GPU does not tell which power limits it takes",
+    return Error{ErrorCode::kUnsupported, "this GPU does not report which power limits it accepts",
                  "use an SM clock instead"};
   }
   if (wanted >= range->min - kLimitTolerance && wanted <= range->max + kLimitTolerance) return {};
   return Error{
       ErrorCode::kUsage,
-      fmt::format("a power limit of {:g} W is outside what this GPU takes", wanted.value()),
+      fmt::format("a power limit of {:g} W is outside the range of this GPU", wanted.value()),
       fmt::format("use {:g} to {:g} W", range->min.value(), range->max.value())};
 }
 

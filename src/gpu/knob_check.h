@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a Setting one that a GPU can take? Asked before a driver is bothered, so that the answer can
-// name what would have been right. Used by every Gpu that accepts Settings.
+// Checks whether a GPU can take a Setting before the driver is called, so that the error can name
+// valid values. Every Gpu that accepts Settings uses it. Pure functions.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace hypermile {
 
-// The entry of `supported` (descending) within 1 MHz of `wanted`; else an error that names the
-// nearest ones. `what` is "SM clock" or "memory clock".
+// The entry of `supported` (descending) within 1 MHz of `wanted`; otherwise an error that names the
+// nearest entries. `what` is "SM clock" or "memory clock".
 Result<Mhz> supported_clock(std::string_view what, Mhz wanted, std::span<const Mhz> supported);
 
 Result<void> check_power_limit(Watts wanted, const std::optional<Range>& range);

@@ -10,12 +10,12 @@ namespace {
 
 const std::vector<Mhz> kClocks = {Mhz(1980), Mhz(1965), Mhz(1410), Mhz(345)};
 
-TEST(SupportedClock, AcceptsWhatIsWithinAMegahertzAndSnapsToIt) {
+TEST(SupportedClock, SnapsToAClockWithinOneMegahertz) {
   EXPECT_EQ(*supported_clock("SM clock", Mhz(1410), kClocks), Mhz(1410));
   EXPECT_EQ(*supported_clock("SM clock", Mhz(1409.5), kClocks), Mhz(1410));
 }
 
-TEST(SupportedClock, NamesTheNeighboursOfWhatItRefuses) {
+TEST(SupportedClock, NamesTheNearestClocksIfItRefuses) {
   const auto remedy = [](double mhz) {
     return supported_clock("SM clock", Mhz(mhz), kClocks).error().remedy;
   };
@@ -33,7 +33,7 @@ TEST(SupportedClock, RefusesNonNumbersAndCardsWithoutAList) {
   EXPECT_EQ(supported_clock("SM clock", Mhz(1410), {}).error().code, ErrorCode::kUnsupported);
 }
 
-TEST(CheckPowerLimit, TakesItsRangeWithItsEnds) {
+TEST(CheckPowerLimit, AcceptsItsRangeIncludingBothEnds) {
   const Range range{Watts(200), Watts(700)};
 
   EXPECT_TRUE(check_power_limit(Watts(200), range).ok());

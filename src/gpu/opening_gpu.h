@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Gpu that is being opened while others go on: the first call waits for it, and a card that hangs
-// when it is opened delays nobody else. The daemon opens all cards of a machine this way at once.
-//
-// An opening that failed is tried again by the next call.
+// A Gpu that opens in the background: its first call waits for the opening, so a card that hangs
+// while it opens delays no other card. The daemon opens all cards of a machine at once this way. If
+// the opening fails, the next call tries again.
 #pragma once
 
 #include <functional>
@@ -20,12 +19,12 @@ class OpeningGpu final : public Gpu {
  public:
   using Opener = std::function<Result<std::unique_ptr<DeadlineGpu>>()>;
 
-  // Starts the opener on a thread of its own; `identity` is known from the list of GPUs. The opener
-  // has a deadline, and so has the destructor, which waits for it.
+  // Starts the opener on its own thread; `identity` is known from the list of GPUs. The opener must
+  // have a deadline, because the destructor waits for it.
   OpeningGpu(GpuIdentity identity, Opener opener);
 
   const GpuIdentity& identity() const override { return identity_; }
-  // Waits, too; empty while the GPU cannot be opened.
+  // Waits for the opening; empty if the GPU cannot be opened.
   const Capabilities& capabilities() const override;
   Result<Sample> read(SensorSet wanted) override;
   Result<std::vector<TimedPower>> power_history(Instant after) override;
@@ -35,7 +34,7 @@ class OpeningGpu final : public Gpu {
   Result<void> reset(Knob knob) override;
   CallTimes call_times() const override { return gpu_ ? gpu_->call_times() : CallTimes(); }
 
-  // As DeadlineGpu's: no call that was given up on may still take effect.
+  // See DeadlineGpu: false while a call that timed out may still take effect.
   bool settled() const { return !gpu_ || gpu_->settled(); }
 
  private:
@@ -43,7 +42,8 @@ class OpeningGpu final : public Gpu {
 
   GpuIdentity identity_;
   Opener opener_;
-  mutable std::future<Result<std::unique_ptr<DeadlineGpu>>> opening_;  // invalid once taken
+  // Invalid once its result was taken.
+  mutable std::future<Result<std::unique_ptr<DeadlineGpu>>> opening_;
   mutable std::unique_ptr<DeadlineGpu> gpu_;
 };
 

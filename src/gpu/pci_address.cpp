@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-// At most `digits` hexadecimal digits and nothing else.
+// Reads at most `digits` hexadecimal digits and nothing else.
 std::optional<unsigned> hexadecimal(std::string_view text, std::size_t digits) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PCI addresses as people and tools write them.
+// Parses PCI addresses as people and tools write them. A pure function.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace hypermile {
 
-// "00000000:3B:00.0", "0000:3b:00.0", "3b:00.0" or "3b:00" into NVML's form, the first of these.
-// Domain and function are 0 unless given.
+// Turns "0000:3b:00.0", "3b:00.0" or "3b:00" into NVML's form, "00000000:3B:00.0". Domain and
+// function are 0 unless given. kUsage for any other text.
 Result<PciAddress> parse_pci_address(std::string_view text);
 
 }  // namespace hypermile

@@ -18,11 +18,11 @@ constexpr KnobForm kForms[] = {{Knob::kSmClock, "sm", "MHz"},
                                {Knob::kPowerLimit, "limit", "W"}};
 
 Error not_a_setting(std::string_view text) {
-  return Error{ErrorCode::kUsage, fmt::format("expected a Setting, got '{}'", text),
+  return Error{ErrorCode::kUsage, fmt::format("expected a setting, got '{}'", text),
                "write it as sm=1410, sm=1410,mem=1593, limit=250 or default"};
 }
 
-// One "sm=1410MHz" or bare "1410" into `setting`.
+// Reads one "sm=1410MHz", or a bare "1410", into `setting`.
 bool parse_item(std::string_view item, Setting& setting) {
   const std::size_t equals = item.find('=');
   const std::string_view name = equals == item.npos ? "sm" : item.substr(0, equals);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU is told. Each knob is optional; a knob that is absent is left to the driver.
+// What a GPU is asked to do. Each knob is optional; an absent knob is left to the driver. Settings
+// are plain values, and parsing is the only thing that can fail (kUsage).
 #pragma once
 
 #include <optional>
@@ -14,14 +15,14 @@ namespace hypermile {
 
 enum class Knob { kSmClock, kMemoryClock, kPowerLimit };
 inline constexpr Knob kAllKnobs[] = {Knob::kSmClock, Knob::kMemoryClock, Knob::kPowerLimit};
-std::string_view to_string(Knob knob);  // "sm", "mem", "limit", as in --knobs
+std::string_view to_string(Knob knob);  // "sm", "mem" or "limit", as in --knobs
 
 struct Setting {
-  std::optional<Mhz> sm_clock = {};      // a ceiling: the card may still idle and throttle below it
+  std::optional<Mhz> sm_clock = {};      // a ceiling: the card may still run below it
   std::optional<Mhz> memory_clock = {};  // a lock
   std::optional<Watts> power_limit = {};
 
-  // The driver's default: nothing is asked for.
+  // True for the driver's default, which requests nothing.
   bool empty() const { return !sm_clock && !memory_clock && !power_limit; }
   bool has(Knob knob) const { return value(knob).has_value(); }
   // The knob's number, in MHz or W.
@@ -31,12 +32,13 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-// `base` with every knob that `over` names taken from there.
+// `base`, with every knob that `over` names replaced by the value in `over`.
 Setting overlay(Setting base, const Setting& over);
 
 // "sm=1410MHz mem=1593MHz limit=300W", or "default".
 std::string to_string(const Setting& setting);
-// The same, with or without units; also "1410" and "sm=1410,mem=1593".
+// Reads the form that to_string() writes, with or without units; also "1410" and
+// "sm=1410,mem=1593".
 Result<Setting> parse_setting(std::string_view text);
 
 }  // namespace hypermile

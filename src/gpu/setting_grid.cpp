@@ -6,10 +6,10 @@
 namespace hypermile {
 namespace {
 
-constexpr double kLowestShare = 0.4;  // of the default SM clock, as in every Curve
+constexpr double kLowestShare = 0.4;  // share of the default SM clock, as in measured curves
 constexpr Watts kLimitStep = Watts(25);
 
-// Values of a knob, nullopt (the default) first.
+// The values of one knob, starting with nullopt for the default.
 using Choices = std::vector<std::optional<double>>;
 
 Choices sm_clocks(const Capabilities& card, const Setting& defaults) {

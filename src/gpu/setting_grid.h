@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Settings that are worth trying on a card: what its driver lists, from the default down. The
-// Controller offers them to policies on a living card; the simulator's truth is made over the same.
+// Lists the Settings worth trying on a card: what its driver offers, from the default down. The
+// controller gives them to policies, and the simulator computes its true curves over the same list.
 #pragma once
 
 #include <span>
@@ -12,10 +12,11 @@
 
 namespace hypermile {
 
-// [0] is the default (empty); then in descending order of memory clock, SM clock, limit, absent
-// knobs first. SM clocks below the default's and from 0.4 of it on, memory clocks and power limits
-// below the default's. A knob that the card cannot move, or whose default is not known
-// (`default_values`: clocks as seen there, the usual limit), is left alone.
+// The first entry is the default (empty). The rest descend by memory clock, SM clock and limit,
+// with an absent knob before any value. SM clocks run from just below the default to 0.4 of it;
+// memory clocks and limits lie below the default. A knob stays absent if the card cannot move it or
+// its default is unknown. `default_values` holds the clocks seen at the default and the usual
+// limit.
 std::vector<Setting> setting_grid(const Capabilities& capabilities, const Setting& default_values,
                                   std::span<const Knob> knobs);
 

@@ -47,7 +47,7 @@ TEST(SettingGrid, StepsLimitsDownToTheLeastAllowed) {
   EXPECT_EQ(names(grid), (std::vector<std::string>{"default", "limit=135W", "limit=110W"}));
 }
 
-TEST(SettingGrid, LeavesAKnobAloneThatTheCardCannotMoveOrWhoseDefaultIsNotKnown) {
+TEST(SettingGrid, SkipsKnobsThatCannotMoveOrHaveNoKnownDefault) {
   Capabilities fixed = card();
   fixed.memory_clock_lock = Support::kNo;
   Setting unknown = kDefaults;

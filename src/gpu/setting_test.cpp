@@ -29,7 +29,7 @@ TEST(Setting, RefusesRepeatsUnknownKnobsAndNonsense) {
   }
 }
 
-TEST(EventReasons, TellOurOwnRequestFromThrottling) {
+TEST(EventReasons, DistinguishOurOwnRequestFromThrottling) {
   EXPECT_FALSE(EventReasons{EventReasons::kRequestedClocks}.throttled());
   EXPECT_TRUE(
       (EventReasons{EventReasons::kRequestedClocks | EventReasons::kSoftwarePowerCap}).throttled());

@@ -28,7 +28,7 @@ std::vector<std::string_view> entries_of(std::string_view list) {
   }
 }
 
-// CUDA reads the digits an entry begins with and ignores the rest of it: "1gpu" is 1.
+// CUDA reads the leading digits of an entry and ignores the rest: "1gpu" means 1.
 std::optional<std::size_t> leading_number(std::string_view entry) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
@@ -38,7 +38,7 @@ std::optional<std::size_t> leading_number(std::string_view entry) {
 
 enum class Form { kNumbers, kUuids, kMig };
 
-// The first entry decides how CUDA reads all of them.
+// The first entry decides how CUDA reads all entries.
 Form form_of(std::string_view first) {
   if (first.starts_with("MIG-")) return Form::kMig;
   return first.starts_with("GPU-") ? Form::kUuids : Form::kNumbers;
@@ -55,12 +55,12 @@ const GpuIdentity* find(Form form, std::string_view entry, std::span<const GpuId
 void read_mig(std::span<const std::string_view> entries, VisibleDevices& visible) {
   for (const std::string_view entry : entries) {
     if (!entry.starts_with("MIG-")) {
-      visible.notes.push_back(fmt::format("CUDA ignores '{}' and what follows it", entry));
+      visible.notes.push_back(fmt::format("CUDA ignores '{}' and all later entries", entry));
       return;
     }
     visible.mig_instances.emplace_back(entry);
   }
-  visible.notes.emplace_back("MIG instances share their GPU's clocks, so it is only observed");
+  visible.notes.emplace_back("MIG instances share their GPU's clocks, so the GPU is only observed");
 }
 
 void read_gpus(Form form, std::span<const std::string_view> entries,
@@ -71,7 +71,7 @@ void read_gpus(Form form, std::span<const std::string_view> entries,
     if (gpu == nullptr) {
       if (entry != "-1") {
         visible.notes.push_back(
-            fmt::format("no GPU is '{}': CUDA ignores it and what follows it", entry));
+            fmt::format("there is no GPU '{}': CUDA ignores it and all later entries", entry));
       }
       return;
     }

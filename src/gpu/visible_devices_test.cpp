@@ -32,7 +32,7 @@ TEST(VisibleDevices, UnsetShowsAllAndEmptyShowsNone) {
 TEST(VisibleDevices, NumbersSelectAndReorder) {
   EXPECT_EQ(indices("2,0"), (Indices{2, 0}));
   EXPECT_EQ(indices(" 3 , 1"), (Indices{3, 1}));
-  EXPECT_EQ(indices("1gpu"), (Indices{1})) << "CUDA reads the digits an entry begins with";
+  EXPECT_EQ(indices("1gpu"), (Indices{1})) << "CUDA reads the leading digits of an entry";
 }
 
 TEST(VisibleDevices, AWrongEntryEndsTheList) {
@@ -46,14 +46,15 @@ TEST(VisibleDevices, AWrongEntryEndsTheList) {
 }
 
 TEST(VisibleDevices, SaysWhatCudaIgnores) {
-  EXPECT_TRUE(visible_devices("1,-1", std::nullopt, kFour).notes.empty()) << "meant to end it";
+  EXPECT_TRUE(visible_devices("1,-1", std::nullopt, kFour).notes.empty())
+      << "-1 ends the list on purpose";
   EXPECT_EQ(visible_devices("1,9", std::nullopt, kFour).notes,
-            std::vector<std::string>{"no GPU is '9': CUDA ignores it and what follows it"});
+            std::vector<std::string>{"there is no GPU '9': CUDA ignores it and all later entries"});
 }
 
 TEST(VisibleDevices, UuidsMayBeUniquePrefixes) {
   EXPECT_EQ(indices("GPU-cc,GPU-aa11"), (Indices{3, 1}));
-  EXPECT_EQ(indices("GPU-bb22,GPU-aa,GPU-cc"), (Indices{2})) << "GPU-aa begins two";
+  EXPECT_EQ(indices("GPU-bb22,GPU-aa,GPU-cc"), (Indices{2})) << "GPU-aa matches two GPUs";
 }
 
 TEST(VisibleDevices, ARepeatedGpuLeavesNone) {
@@ -78,7 +79,7 @@ TEST(VisibleDevices, NumbersAreAmbiguousAmongDifferentModels) {
   EXPECT_FALSE(visible_devices("0", std::nullopt, kFour).ambiguity.has_value());
 }
 
-TEST(VisibleDevices, TakesAnyTextWithoutGpus) {
+TEST(VisibleDevices, AcceptsAnyTextWithoutGpus) {
   for (const char* text : {"0", "GPU-", "MIG-", ",", "99999999999999999999", "0x1"}) {
     EXPECT_TRUE(visible_devices(text, std::nullopt, {}).gpus.empty()) << text;
   }

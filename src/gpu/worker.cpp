@@ -40,7 +40,7 @@ void Worker::serve(const std::shared_ptr<State>& state) {
     std::function<void()> job = std::exchange(state->job, nullptr);
     lock.unlock();
     job();
-    job = nullptr;  // frees what the job owns here, before the caller can think that it is over
+    job = nullptr;  // frees what the job owns before the caller sees that the job is over
     lock.lock();
     state->busy = false;
     const bool stop = state->stop;
@@ -51,8 +51,8 @@ void Worker::serve(const std::shared_ptr<State>& state) {
   }
 }
 
-// Fifty times a second for every GPU. Whoever is woken finds the mutex free, and is the only one
-// that waits: the thread for a job, or the caller for its end.
+// This runs fifty times a second for every GPU, so it notifies after it has released the mutex.
+// Only one side ever waits: the thread for a job, or the caller for its end.
 void Worker::hand_over(std::function<void()> job) {
   {
     const std::lock_guard lock(state_->mutex);
@@ -76,7 +76,7 @@ Error deadline_passed(std::string_view what, Seconds deadline) {
 }
 
 void keep_forever(std::shared_ptr<void> thing) {
-  // Never destroyed: threads left behind may outlive every static object.
+  // These are never destroyed, because abandoned threads may outlive every static object.
   static std::mutex* const mutex = new std::mutex;
   static auto* const kept = new std::vector<std::shared_ptr<void>>;
   const std::lock_guard lock(*mutex);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread for calls that may never return. A driver call that hangs cannot be cancelled, so the
-// caller stops waiting for it and the thread is left behind.
+// A thread for calls that may never return. A hung driver call cannot be cancelled, so the caller
+// stops waiting and leaves the thread behind.
 //
-// What makes that safe: a job and its result live in memory that the thread owns together with the
-// caller, never on the caller's stack; a thread left behind touches nothing else when its call
-// returns at last, and ends; it holds no lock while the job runs. At the end of the process such a
-// thread is simply cut off by the kernel. What the job works on must live as long as the job may
-// run: give it shared ownership, and keep_forever() what must not even be destroyed at a random
-// later moment on that thread. A result that comes after its thread was left behind is kept so,
-// too: it may be a library whose closing calls the driver.
+// This is safe because a job and its result live in memory that thread and caller own together,
+// never on the caller's stack. An abandoned thread touches nothing else when its call returns,
+// holds no lock during the job, and ends; when the process exits first, the kernel ends it.
+// Whatever a job uses must therefore be shared with the job. Pass an object to keep_forever() if it
+// must not even be destroyed on that thread later. Late results are kept for ever too, because a
+// result may own a library whose closing calls the driver.
 #pragma once
 
 #include <condition_variable>
@@ -31,18 +30,18 @@ namespace hypermile {
 class Worker {
  public:
   Worker();
-  // Joins the thread when it is idle; leaves it behind when it is not.
+  // Joins an idle thread; leaves a busy one behind.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   bool idle() const;
 
-  // What a call that was started will give; empty until it has returned.
+  // The result of a started call; empty until the call has returned.
   template <class Value>
   using Started = std::shared_ptr<std::optional<Value>>;
 
-  // Starts `function` on the thread. Only when idle().
+  // Starts `function` on the thread. Allowed only when idle().
   template <class Function, class Value = std::invoke_result_t<Function&>>
   Started<Value> start(Function function) {
     const auto slot = std::make_shared<std::optional<Value>>();
@@ -51,8 +50,8 @@ class Worker {
     return slot;
   }
 
-  // The result of what was started last; nullopt when it has not returned after `deadline` of real
-  // time from now, in which case it goes on and its result is dropped.
+  // Waits for the call that was started last. Returns nullopt if it has not returned within
+  // `deadline` of real time; the call then goes on and its result is dropped.
   template <class Value>
   std::optional<Value> wait(const Started<Value>& started, Seconds deadline) {
     if (wait_until_idle(deadline)) return std::move(*started);
@@ -60,7 +59,6 @@ class Worker {
     return std::nullopt;
   }
 
-  // Both.
   template <class Function>
   auto call(Function function, Seconds deadline) {
     return wait(start(std::move(function)), deadline);
@@ -70,7 +68,7 @@ class Worker {
   struct State {
     std::mutex mutex;
     std::condition_variable changed;
-    std::function<void()> job;  // empty when there is none
+    std::function<void()> job;  // empty when there is no job
     bool busy = false;
     bool stop = false;
   };
@@ -79,17 +77,17 @@ class Worker {
   bool wait_until_idle(Seconds deadline);
 
   std::shared_ptr<State> state_;
-  std::shared_ptr<void> late_result_;  // of the call that was given up
+  std::shared_ptr<void> late_result_;  // result of a call that timed out
   std::thread thread_;
 };
 
 Error deadline_passed(std::string_view what, Seconds deadline);
 
-// Keeps `thing` until the process is gone, reachable for leak checkers.
+// Keeps `thing` until the process ends, where leak checkers can still find it.
 void keep_forever(std::shared_ptr<void> thing);
 
-// For one call, such as opening NVML: `function` returns a Result and owns all that it uses.
-// kTimeout, naming `what`, when it does not return in time.
+// Runs one call, such as opening NVML, on a temporary thread. `function` returns a Result and owns
+// all that it uses. kTimeout, naming `what`, if it does not return in time.
 template <class Function>
 std::invoke_result_t<Function&> call_with_deadline(std::string_view what, Seconds deadline,
                                                    Function function) {

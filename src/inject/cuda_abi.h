@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of the binary interfaces of the CUDA driver and of CUPTI that the injected library
-// uses, written down so that no vendor header is needed to build. Numbers and layouts are NVIDIA's
-// and have not changed from CUDA 11 to 13; names are ours. tests/abi compares them with the
-// vendor's headers.
+// uses, written down so that the build needs no vendor header. Numbers and layouts are NVIDIA's and
+// have not changed from CUDA 11 to 13; names are ours. tests/abi compares them with NVIDIA's
+// headers.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-// CUDA_LAUNCH_PARAMS; also how the parameters of cuLaunchKernel and cuLaunchCooperativeKernel
-// begin.
+// CUDA_LAUNCH_PARAMS. The parameters of cuLaunchKernel and cuLaunchCooperativeKernel begin with the
+// same members.
 struct LaunchParams {
   Handle function;
   Grid grid;
@@ -60,7 +60,8 @@ struct LaunchMultiDeviceParams {
   unsigned count;
   unsigned flags;
 };
-// cuLaunchGridAsync; cuLaunchGrid's ends before the stream, cuLaunch's before the width.
+// The parameters of cuLaunchGridAsync. Those of cuLaunchGrid end before the stream, those of
+// cuLaunch before the width.
 struct LaunchGridParams {
   Handle function;
   int width;
@@ -81,14 +82,14 @@ using Subscriber = SubscriberTag*;
 
 enum Result : int {
   kSuccess = 0,
-  kMaxLimitReached = 12,  // what CUPTI before 11 said for:
+  kMaxLimitReached = 12,  // CUPTI before 11 returned this instead of:
   kMultipleSubscribers = 39,
 };
 
 enum Domain : int { kDriverApi = 1 };
 enum Site : int { kEnter = 0, kExit = 1 };
 
-// Which function of the driver a callback is about.
+// The driver function that a callback reports.
 enum DriverFunction : std::uint32_t {
   kModuleUnload = 22,
   kLaunch = 115,
@@ -119,9 +120,9 @@ struct CallbackData {
   const char* function_name;
   const void* params;
   void* return_value;
-  const char* symbol_name;  // of the kernel; may be null
+  const char* symbol_name;  // the kernel's name; may be null
   cuda::Handle context;
-  std::uint32_t context_uid;  // never used twice in a process
+  std::uint32_t context_uid;  // unique within a process
   std::uint64_t* correlation_data;
   std::uint32_t correlation_id;
 };

@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-// Sonames as the dynamic linker knows them, newest first, then the toolkit's usual place.
+// Names for the dynamic linker, newest first, then the toolkit's usual path.
 constexpr const char* kCandidates[] = {
     "libcupti.so.13",
     "libcupti.so.12",
@@ -37,7 +37,7 @@ int match_object(dl_phdr_info* object, std::size_t, void* user) {
   return 1;
 }
 
-// A handle of an object that is loaded and whose file name begins so.
+// The handle of a loaded object whose file name begins with `prefix`.
 void* loaded(const char* prefix) {
   LoadedPath found{prefix, ""};
   if (::dl_iterate_phdr(match_object, &found) == 0) return nullptr;
@@ -63,10 +63,10 @@ bool find(void* library, const char* name, Function& into) {
 
 const char* CuptiLibrary::load() {
   void* library = loaded("libcupti.so");
-  // A PyTorch without a libcupti.so has CUPTI linked into itself. Its profiler could not be given
-  // our place then, because we would never hear of it.
+  // A PyTorch without a libcupti.so has CUPTI linked into itself. We could not give our place to
+  // its profiler, because we would not see it subscribe.
   if (!library && loaded("libtorch_cpu.so"))
-    return "this PyTorch has a CUPTI of its own inside; its profiler comes first";
+    return "this PyTorch contains its own CUPTI, which is left to its profiler";
   if (!library) library = load_one();
   if (!library) return "no CUPTI library was found; install cuda-cupti or nvidia-cuda-cupti";
   find(library, "cuptiSubscribe_v2", subscribe_v2);
@@ -74,7 +74,7 @@ const char* CuptiLibrary::load() {
       !find(library, "cuptiUnsubscribe", unsubscribe) ||
       !find(library, "cuptiEnableCallback", enable) ||
       !find(library, "cuptiGetVersion", get_version))
-    return "the CUPTI library lacks functions that are needed";
+    return "the CUPTI library lacks functions that hypermile needs";
   return nullptr;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI, found at run time. The copy that the program has loaded already is the right one, since
-// a profiler in it would use the same; only where there is none another is loaded, first the one
-// that the launcher found (HYPERMILE_CUPTI).
+// Finds CUPTI at run time. A copy that the program has already loaded is preferred, because a
+// profiler in the program would use the same copy. Otherwise the one that the launcher found
+// (HYPERMILE_CUPTI) is tried first. Called once, by the injected library.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CuptiLibrary {
                 std::uint32_t function) = nullptr;
   int (*get_version)(std::uint32_t*) = nullptr;
 
-  // What is wrong, or null. Only subscribe_v2 may stay null.
+  // Returns what is wrong, or null on success. Only subscribe_v2 may stay null.
   const char* load();
 };
 

@@ -9,7 +9,8 @@
 namespace hypermile {
 namespace {
 
-constexpr std::uint64_t kLookNs = 50'000'000;  // for a controller that wants to see after all
+// How often the thread checks whether the controller wants launches again.
+constexpr std::uint64_t kLookNs = 50'000'000;
 constexpr std::size_t kStack = std::size_t{256} * 1024;
 
 void sleep_until(std::uint64_t ns) {
@@ -19,7 +20,7 @@ void sleep_until(std::uint64_t ns) {
   }
 }
 
-// What the controller says now; `otherwise` while it is writing.
+// The controller's current wish, or `otherwise` while the controller is writing.
 std::uint64_t dark_until(const RingControl& control, std::uint64_t otherwise) {
   const std::uint64_t revision = __atomic_load_n(&control.revision, __ATOMIC_ACQUIRE);
   const std::uint64_t until = __atomic_load_n(&control.dark_until_ns, __ATOMIC_ACQUIRE);
@@ -51,7 +52,7 @@ bool DarkStretches::start_thread() {
   int state = 0;
   if (!__atomic_compare_exchange_n(&thread_, &state, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return state == 1;
-  // A signal for the job must not find our thread.
+  // Blocks all signals, so that no signal for the job is delivered to our thread.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -77,8 +78,8 @@ void* DarkStretches::run(void* self) {
   return nullptr;
 }
 
-// The notes in the ring enclose every launch that may be missing: the first is written before the
-// callbacks go, the second when they are back.
+// The two records enclose every launch that may be missing: the first is written before the
+// callbacks are turned off, the second after they are on again.
 void DarkStretches::be_dark(std::uint64_t until_ns) {
   const std::uint64_t begin = monotonic_ns();
   if (until_ns <= begin) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stretches without watching, inside a training process over the fake driver and the fake CUPTI.
+// Dark stretches inside a training process that runs on the fake driver and the fake CUPTI.
 #include <algorithm>
 
 #include "testing/training_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class DarkStretchesTest : public TrainingTest {
  protected:
-  // Starts the job up to its "await", asks for darkness and lets it go on to its end.
+  // Runs the job to its "await", asks for a dark stretch and lets the job finish.
   ReadRing dark_for(double seconds, const std::string& words) {
     start(words);
     ReadRing ring = wait_for_launches(0);
@@ -26,7 +26,7 @@ class DarkStretchesTest : public TrainingTest {
     ASSERT_TRUE(info.ok());
     ring.info = *info;
   }
-  // Until so many notes on watching are there; half a minute is for loaded machines.
+  // Waits until the ring holds `count` kWatch notices, for at most 30 s on a loaded machine.
   void wait_for_notes(ReadRing& ring, std::size_t count) {
     const Instant patient_until = now() + Seconds(30);
     while (ring.notices(RecordKind::kWatch).size() < count) {
@@ -43,7 +43,7 @@ class DarkStretchesTest : public TrainingTest {
   }
 };
 
-TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
+TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheRequestedTime) {
   start("init loop 1 1 0 await loop 200 3 2000 await loop 20 3 0");
   ReadRing ring = wait_for_launches(0);
   const Instant wish = now() + Seconds(0.8);
@@ -60,12 +60,12 @@ TEST_F(DarkStretchesTest, LaunchesAreNotWatchedUntilTheTimeHasCome) {
   EXPECT_EQ(said[1].value, 1U);
   EXPECT_GE(said[1].time, wish);
   EXPECT_NEAR(ring.info.dark.value(), (said[1].time - said[0].time).value(), 1e-3);
-  // Some are seen while the switches are being turned.
+  // Some launches are seen while the callbacks are being switched.
   EXPECT_LT(launches_between(ring, said[0], said[1]), 600U);
-  EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "and every one after";
+  EXPECT_GE(ring.batch.launches.back().number, said[1].number + 60) << "every later launch is seen";
 }
 
-TEST_F(DarkStretchesTest, AControllerMaySeeAgainBeforeThat) {
+TEST_F(DarkStretchesTest, TheControllerMayEndADarkStretchEarly) {
   start("init loop 1 1 0 await loop 20 3 2000 await loop 1 3 0");
   ReadRing ring = wait_for_launches(0);
   ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
@@ -79,7 +79,7 @@ TEST_F(DarkStretchesTest, AControllerMaySeeAgainBeforeThat) {
   finish();
 }
 
-TEST_F(DarkStretchesTest, WishesMayFollowOneAnother) {
+TEST_F(DarkStretchesTest, SeveralDarkStretchesMayFollowEachOther) {
   start("init loop 1 1 0 await loop 10 3 2000 await loop 10 3 2000 await loop 1 1 0");
   ReadRing ring = wait_for_launches(0);
   for (const std::size_t stretches : {1U, 2U}) {
@@ -93,7 +93,7 @@ TEST_F(DarkStretchesTest, WishesMayFollowOneAnother) {
   EXPECT_EQ(ring.notices(RecordKind::kWatch).size(), 4U);
 }
 
-TEST_F(DarkStretchesTest, CapturesAndProfilersAreHeardOfInTheDark) {
+TEST_F(DarkStretchesTest, CapturesAndProfilersAreNoticedInADarkStretch) {
   start("init loop 1 1 0 await loop 1 1 0 await capture 5 3 profiler-loaded loop 3 1 0 violations");
   ReadRing ring = wait_for_launches(0);
   ASSERT_TRUE(ring.reader->want_dark(now() + Seconds(50)).ok());
@@ -109,14 +109,14 @@ TEST_F(DarkStretchesTest, CapturesAndProfilersAreHeardOfInTheDark) {
   EXPECT_EQ(ring.info.status, RingStatus::kHandedOver);
 }
 
-TEST_F(DarkStretchesTest, TheJobMayEndInTheDark) {
+TEST_F(DarkStretchesTest, TheJobMayEndInADarkStretch) {
   const ReadRing ring = dark_for(50, "init loop 1 1 0 await loop 20 1 2000 say done");
 
   EXPECT_EQ(output_, "done\n");
   EXPECT_EQ(ring.info.status, RingStatus::kEnded);
 }
 
-TEST_F(DarkStretchesTest, AWishOfThePastIsNone) {
+TEST_F(DarkStretchesTest, ARequestForAPastTimeIsIgnored) {
   const ReadRing ring = dark_for(-1, "init loop 1 1 0 await loop 20 1 1000");
 
   EXPECT_TRUE(ring.notices(RecordKind::kWatch).empty());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few functions of the CUDA driver that the injected library calls, found in the driver that
-// has just loaded it. Any may be missing in an old driver; then there are no CUDA events.
+// The few functions of the CUDA driver that the injected library calls, looked up in the driver
+// that loaded it. An old driver may lack some; then no CUDA events are recorded.
 #pragma once
 
 #include "inject/cuda_abi.h"
@@ -20,12 +20,12 @@ struct Driver {
 
   void load();
   bool can_time() const;
-  // False also when the driver cannot say.
+  // False also if the driver cannot tell.
   bool surely_not_capturing(cuda::Handle stream) const;
 };
 
-// While it lives, the thread's calls may not break a capture that some thread has begun in global
-// mode: our queries and events have nothing to do with what is captured.
+// While this object lives, calls of this thread cannot break a capture that some thread has begun
+// in global mode. Our queries and events have nothing to do with the captured graph.
 class RelaxedCaptureMode {
  public:
   explicit RelaxedCaptureMode(const Driver& driver) : driver_(driver) {

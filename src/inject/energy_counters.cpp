@@ -11,7 +11,7 @@
 namespace hypermile {
 namespace {
 
-// NVML's interface, as far as it is used here; 0 is its success.
+// The part of NVML's interface that is used here. A return value of 0 means success.
 struct Process {
   unsigned pid;
   unsigned long long memory;
@@ -30,7 +30,7 @@ struct Nvml {
   int (*by_uuid)(const char*, void**) = nullptr;
   int (*energy)(void*, unsigned long long*) = nullptr;
   int (*processes)(void*, unsigned*, Process*) = nullptr;
-  const char* problem = nullptr;  // "" is none; null: not loaded yet
+  const char* problem = nullptr;  // null until NVML was loaded; then "" or what is wrong
 };
 
 constinit Nvml nvml;
@@ -44,7 +44,7 @@ void load() {
   const char* path = ::getenv("HYPERMILE_NVML");
   void* library = ::dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    nvml.problem = "NVIDIA's management library is not here: install the NVIDIA driver";
+    nvml.problem = "NVIDIA's management library was not found: install the NVIDIA driver";
     return;
   }
   find(library, "nvmlInit_v2", nvml.init);
@@ -54,9 +54,9 @@ void load() {
   find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
   find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.processes);
   if (!nvml.init || !nvml.count || !nvml.by_index || !nvml.by_uuid || !nvml.energy) {
-    nvml.problem = "the NVIDIA driver is too old to tell energy: it lacks functions of NVML";
+    nvml.problem = "the NVIDIA driver is too old to report energy: its NVML lacks functions";
   } else if (nvml.init() != 0) {
-    nvml.problem = "the NVIDIA driver does not answer: see whether nvidia-smi works";
+    nvml.problem = "the NVIDIA driver does not answer: check whether nvidia-smi works";
   } else {
     nvml.problem = "";
   }
@@ -103,7 +103,7 @@ void add_named(const char* names, EnergyCounters& counters) {
   }
 }
 
-// Where nobody names any: those this process runs on, else the first.
+// If nobody names GPUs: those that this process runs on, or else the first.
 void add_own(EnergyCounters& counters) {
   unsigned here = 0;
   void* device = nullptr;
@@ -143,7 +143,7 @@ bool EnergyCounters::read(double (&joules)[kMostCounters]) {
     unsigned long long millijoules = 0;
     if (const int status = nvml.energy(devices[i], &millijoules); status != 0) {
       ::snprintf(reason, sizeof reason,
-                 "a GPU tells no energy (NVML error %d): it has no energy counter, or is lost",
+                 "a GPU reports no energy (NVML error %d): it has no energy counter, or is lost",
                  status);
       return false;
     }

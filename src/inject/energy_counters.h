@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The energy counters of GPUs through NVML, for libhypermile.so: the few functions that it needs,
-// found at run time, reading only. It lives inside other people's programs, so it calls nothing but
-// C, throws nothing, and leaves NVML loaded because the program may use it too.
+// Reads GPUs' energy counters through NVML for libhypermile.so, with the few functions that this
+// needs, found at run time. It runs inside other people's programs, so it uses only C, never
+// throws, and leaves NVML loaded because the program may use it too.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,13 @@ inline constexpr std::size_t kCounterReason = 192;
 struct EnergyCounters {
   void* devices[kMostCounters] = {};  // NVML's handles
   unsigned count = 0;
-  char reason[kCounterReason] = "";  // why there are none
+  char reason[kCounterReason] = "";  // why there are no counters
 
-  // Those that `gpus` names, as hypermile_window_begin() tells. On failure `reason` says why.
+  // Opens the counters of the GPUs that `gpus` names, in the form that hypermile_window_begin()
+  // takes. On failure `count` is 0 and `reason` says why.
   void open(const char* gpus);
-  // Joules since the driver was loaded, one a device; false with a reason if one does not tell.
+  // Joules since the driver was loaded, one value per device. False, with a reason, if any device
+  // fails.
   bool read(double (&joules)[kMostCounters]);
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes at a place in a file: all of them, or false.
+// Reads or writes bytes at an offset in a file. Each call handles all `size` bytes or returns
+// false.
 #pragma once
 
 #include <cstddef>

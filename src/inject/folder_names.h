@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names in a folder that is known by its descriptor, so that no path can be changed under us.
+// Lists the names in a folder that is given by its descriptor, so that nobody can swap the path.
 #pragma once
 
 #include <dirent.h>
@@ -12,11 +12,11 @@
 
 namespace hypermile {
 
-// `visit` is told each name and answers whether it wants more. Nothing where the folder cannot be
+// Calls `visit` with each name until `visit` returns false. Does nothing if the folder cannot be
 // read.
 template <class Visit>
 void for_each_name(int folder, Visit visit) {
-  // A descriptor of its own, because closedir() closes it and readdir() moves it.
+  // Opens a second descriptor, because readdir() moves its position and closedir() closes it.
   const int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   DIR* entries = ::fdopendir(fd);

@@ -7,8 +7,8 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kPollNs = 2'000'000;
-// Elapsed times are floats in milliseconds: over a longer gap their steps would show, so the axis
-// ends there and another begins.
+// CUDA gives elapsed times as floats in milliseconds, which are too coarse over a longer gap; after
+// such a gap a new axis begins.
 constexpr std::uint64_t kLongestGapNs = 30'000'000'000;
 
 }  // namespace
@@ -34,7 +34,7 @@ void GpuEvents::read_control(RingWriter& ring, std::uint64_t revision) {
     __atomic_store_n(&steps_wanted_, (wanted & kEventsAtSteps) != 0, __ATOMIC_RELAXED);
     __atomic_store_n(&wanted_previous_, previous, __ATOMIC_RELAXED);
     __atomic_store_n(&seen_revision_, revision, __ATOMIC_RELAXED);
-    // Once on, it stays so until the events in flight have been read.
+    // Stays active until the events in flight have been collected.
     if (wanted != 0 || __atomic_load_n(&pending_, __ATOMIC_RELAXED) == 0)
       __atomic_store_n(&active_, wanted != 0, __ATOMIC_RELAXED);
   }
@@ -103,7 +103,7 @@ void GpuEvents::collect(RingWriter& ring, Pool& pool) {
     const bool same_axis =
         pool.timed && ms >= 0 && pool.placed_ns[to] - pool.placed_ns[from] < kLongestGapNs;
     if (!same_axis) pool.axis = axes_++;
-    // Summed in double: a float of milliseconds since the start would soon be too coarse.
+    // Summed as a double, because a float of milliseconds since the start would soon be too coarse.
     pool.seconds = same_axis ? pool.seconds + static_cast<double>(ms) * 1e-3 : 0.0;
     pool.oldest = candidate;
     pool.timed = true;

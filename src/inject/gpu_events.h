@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times of launches on the GPU's own clock. At the boundary that the controller named, at most one
-// every 50 ms, a CUDA event from a pool is recorded on the launching stream just before the launch;
-// later launches ask whether it has happened (never waiting), and the time since the previous event
-// becomes a record. Where the program tells its steps itself (NVTX, ticks), the event goes before
-// the first launch after a step, of the thread that told it. Called from the launch callback by any
-// thread; whoever finds another thread at it goes on without.
+// Measures launches on the GPU's own clock. At the boundary that the controller named, at most once
+// every 50 ms, a CUDA event from a pool is recorded on the launching stream just before the launch.
+// Later launches poll the event without waiting, and the time since the previous event becomes a
+// record. If the program reports its own steps (NVTX, ticks), the event goes before the first
+// launch that the reporting thread makes after a step. Any thread may call these functions from the
+// launch callback; a thread that finds the lock taken skips its event.
 //
-// A pool belongs to a context and is made when a boundary is first met there. It is only touched
-// while that context launches, so never after it was destroyed.
+// Each CUDA context has its own pool, made when a boundary is first met there. A pool is used only
+// while its context launches, so never after the context was destroyed.
 #pragma once
 
 #include <pthread.h>
@@ -20,16 +20,16 @@
 
 namespace hypermile {
 
-// A launch as far as events are concerned.
+// The parts of a launch that matter for events.
 struct LaunchPlace {
   std::uint32_t kernel;
   std::uint32_t context_uid;
   cuda::Handle stream;
 };
 
-// What an event is to be the time of.
+// What an event measures.
 struct Mark {
-  std::uint64_t number;  // of a launch or step, or of a tick in the ring of ticks
+  std::uint64_t number;  // number of a launch or step record, or of a tick in the ring of ticks
   bool tick;
 };
 
@@ -37,10 +37,11 @@ class GpuEvents {
  public:
   constexpr GpuEvents() = default;
 
-  // Once, before any launch.
+  // Called once, before any launch.
   void start(const Driver& driver);
 
-  // Before a launch, whose record has `number`. A few loads when there is nothing to do.
+  // Called before the launch whose record has `number`. Costs a few loads if there is nothing to
+  // do.
   void on_launch(RingWriter& ring, const LaunchPlace& launch, std::uint64_t number,
                  std::uint64_t now_ns) {
     const std::uint64_t revision = __atomic_load_n(&ring.control().revision, __ATOMIC_ACQUIRE);
@@ -64,7 +65,7 @@ class GpuEvents {
       place(ring, launch, {number, false}, now_ns);
   }
 
-  // The calling thread begins a step.
+  // Called when the calling thread begins a step.
   void on_step(const Mark& step, std::uint64_t now_ns) {
     if (!__atomic_load_n(&steps_wanted_, __ATOMIC_RELAXED) ||
         !__atomic_load_n(&watching_, __ATOMIC_RELAXED) ||
@@ -73,7 +74,8 @@ class GpuEvents {
     __atomic_store_n(&step_thread_, ::pthread_self(), __ATOMIC_RELAXED);
     __atomic_store_n(&step_, ((step.number + 1) << 1) | (step.tick ? 1 : 0), __ATOMIC_RELEASE);
   }
-  // Launches are not seen from now on, or will be: a step whose first launch is missed gets none.
+  // Says whether launches are watched from now on. A step whose first launch goes unseen gets no
+  // event.
   void set_watching(bool watching) {
     __atomic_store_n(&step_, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&watching_, watching, __ATOMIC_RELAXED);
@@ -81,17 +83,17 @@ class GpuEvents {
 
  private:
   static constexpr unsigned kPools = 8;
-  static constexpr unsigned kEvents = 64;  // 3.2 s of launching ahead, at 50 ms
+  static constexpr unsigned kEvents = 64;  // lets the host run 3.2 s ahead at one event per 50 ms
 
   struct Pool {
     std::uint32_t context_uid;
     std::uint32_t device;
     std::uint32_t axis;
     bool broken;
-    // Events oldest..next-1 are in use, as a circle; the oldest has happened if `timed`.
+    // Events oldest..next-1 are in use, as a circle. If `timed`, the oldest has happened.
     std::uint64_t oldest, next;
     bool timed;
-    double seconds;  // of the oldest, on this axis
+    double seconds;  // time of the oldest event on this axis
     cuda::Handle events[kEvents];
     Mark marks[kEvents];
     std::uint64_t placed_ns[kEvents];
@@ -108,22 +110,23 @@ class GpuEvents {
   bool try_lock() { return __atomic_exchange_n(&locked_, true, __ATOMIC_ACQUIRE) == false; }
   void unlock() { __atomic_store_n(&locked_, false, __ATOMIC_RELEASE); }
 
-  // All zero until start(), so that it takes no room in the file.
+  // All members are zero until start(), so that the object takes no room in the library file.
   const Driver* driver_ = nullptr;
-  // Read at every launch.
+  // These are read at every launch.
   std::uint64_t seen_revision_ = 0;
   std::uint64_t next_event_ns_ = 0;
   std::uint64_t next_poll_ns_ = 0;
   std::uint32_t wanted_kernel_ = 0;
   std::uint32_t wanted_previous_ = 0;
   std::uint32_t last_kernel_ = 0;
-  std::uint32_t pending_ = 0;  // events that have not been read, over all pools
-  std::uint64_t step_ = 0;     // whose first launch is to come: (number + 1) << 1, and 1 for a tick
+  std::uint32_t pending_ = 0;  // events recorded but not yet collected, over all pools
+  // The step that waits for its first launch: (number + 1) << 1, plus 1 for a tick.
+  std::uint64_t step_ = 0;
   pthread_t step_thread_ = 0;
   bool steps_wanted_ = false;
   bool watching_ = false;
   bool active_ = false;
-  // Under the lock.
+  // These are used only under the lock.
   bool locked_ = false;
   std::uint64_t spacing_ns_ = 0;
   std::uint32_t axes_ = 0;

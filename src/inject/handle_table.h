@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From CUDA's handles (functions, graphs, streams) to small numbers: a fixed, lock-free table that
-// is asked at every launch. One word an entry, so that a reader sees an entry whole or not at all.
+// Maps CUDA's handles (functions, graphs, streams) to small numbers: a fixed, lock-free table that
+// is read at every launch. An entry is one word, so a reader sees all of it or none. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class HandleTable {
     return kMissing;
   }
 
-  // A handle that finds no room is not remembered. `number` is below 65535.
+  // A handle is not remembered if there is no room for it. `number` must be below 65535.
   void insert(const void* handle, std::uint32_t number) {
     const std::uint64_t key = key_of(handle);
-    if ((key >> 48) != 0) return;  // not an address of today's user space
+    if ((key >> 48) != 0) return;  // no address that user space has today
     const std::uint64_t wanted = (key << 16) | (number + 1);
     for (unsigned probe = 0; probe < kMostProbes; ++probe) {
       std::uint64_t free = 0;
@@ -40,7 +40,7 @@ class HandleTable {
     }
   }
 
-  // Handles may be used again for something else once their owner is unloaded.
+  // Called when a module is unloaded, because its handles may then be reused for something else.
   void clear() {
     for (std::uint64_t& entry : entries_) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
   }

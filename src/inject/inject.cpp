@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the CUDA driver loads into the training process (CUDA_INJECTION64_PATH) when that first uses
-// CUDA: finds CUPTI, subscribes to the driver's launches and writes each into the ring. If anything
-// is missing, the job runs as if this library were not there, and the ring's header says why.
-// docs/design/injection.md has the guarantees.
+// The library that the CUDA driver loads into a training process (CUDA_INJECTION64_PATH) when the
+// process first uses CUDA. It finds CUPTI, subscribes to the driver's launch functions and writes
+// each launch into the ring. If anything is missing, the job runs as if this library were absent,
+// and the ring's header says why. docs/design/injection.md lists the guarantees.
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 namespace hypermile {
 namespace {
 
-// Constant-initialised and never destroyed: callbacks may come before and after everything else.
+// Constant-initialised and never destroyed, because callbacks may come at any time of the process.
 constinit Driver driver;
 constinit LaunchWatch watch;
 constinit DarkStretches dark;
@@ -29,8 +29,8 @@ void on_callback(void*, cupti::Domain domain, std::uint32_t function,
 }
 
 bool turn_launches(bool on) {
-  // What is registered last is called first: before whatever CUDA and CUPTI do at exit, since they
-  // were there before the first launch.
+  // The last registered exit handler runs first, so this one runs before those of CUDA and CUPTI,
+  // which were loaded before the first launch.
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, [] { (void)::atexit([] { subscription_of_process().close(); }); });
   watch.set_watching(false);
@@ -59,22 +59,23 @@ void mark_step(std::uint64_t number, std::uint64_t now_ns) {
 
 }  // namespace hypermile
 
-// The driver's door; it ignores the answer.
+// The CUDA driver calls this and ignores the result.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   static constinit pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, hypermile::start);
   return 1;
 }
 
-// libhypermile.so's door: the calling thread ticks, record `number` in the ring of ticks.
+// libhypermile.so calls this when the calling thread ticks; `number` is the record in the ring of
+// ticks.
 extern "C" __attribute__((visibility("default"))) void hypermile_inject_tick(std::uint64_t number,
                                                                              std::uint64_t now_ns) {
   hypermile::watch.on_step({number, true}, now_ns);
 }
 
-// For measuring what watching costs (benchmarks/h200/inject_overhead.py). 0: as in a run; 1: gives
-// CUPTI's place up; 2: keeps it, but turns the callbacks of launches off. Not while a profiler may
-// start.
+// For measuring what watching costs (benchmarks/h200/inject_overhead.py). 0: watch as in a run. 1:
+// give up CUPTI's place. 2: keep it, but turn the launch callbacks off. Not to be used while a
+// profiler may start.
 extern "C" __attribute__((visibility("default"))) void hypermile_inject_pause(int how) {
   hypermile::subscription_of_process().pause(how == 1);
   if (how != 1) hypermile::subscription_of_process().turn_launches(how == 0);

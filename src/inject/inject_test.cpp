@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the injected library records inside a training process, over the fake driver and the fake
-// CUPTI.
+// What the injected library records inside a training process that runs on the fake driver and the
+// fake CUPTI.
 #include <algorithm>
 
 #include "testing/training_fixture.h"
@@ -55,7 +55,7 @@ TEST_F(InjectTest, MergesThreadsAndTellsTheirStreamsApart) {
               each.launch.stream);
 }
 
-TEST_F(InjectTest, LaunchesIntoACaptureAreNotWork) {
+TEST_F(InjectTest, LaunchesIntoACaptureAreNotRecorded) {
   train("init capture 5 3 violations");
 
   const ReadRing ring = only_ring();
@@ -74,7 +74,7 @@ TEST_F(InjectTest, LaunchesIntoACaptureAreNotWork) {
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 
-TEST_F(InjectTest, AHandleUsedAgainGetsItsNewName) {
+TEST_F(InjectTest, AReusedHandleGetsItsNewName) {
   train("init reload");
 
   EXPECT_EQ(only_ring().kernels(), (Names{"before", "after"}));
@@ -92,7 +92,7 @@ TEST_F(InjectTest, NoticesEveryContextAndItsDevice) {
   EXPECT_EQ(devices, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-TEST_F(InjectTest, MoreNamesThanFitShareOne) {
+TEST_F(InjectTest, NamesBeyondTheTableShareOneId) {
   train("init names 8300 names 8300");
 
   const ReadRing ring = only_ring();
@@ -103,7 +103,7 @@ TEST_F(InjectTest, MoreNamesThanFitShareOne) {
   EXPECT_GE(ring.info.names_lost, 8300 - kOtherNames);
 }
 
-TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
+TEST_F(InjectTest, RecordsGpuEventsAtTheRequestedBoundary) {
   start("init kernel-time 0.0002 loop 2 10 0 await loop 300 10 1000 violations");
   ReadRing ring = wait_for_launches(10);
   const std::uint32_t boundary = ring.batch.launches[4].launch.kernel;  // kernel_4
@@ -112,8 +112,8 @@ TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
   finish();
   ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
 
-  // 10 kernels of 0.2 ms: an event at most every 50 ms of launching, each a whole number of
-  // iterations of 2 ms apart on the GPU, however far ahead the host is.
+  // An iteration has 10 kernels of 0.2 ms. Events are at least 50 ms of launching apart, and on the
+  // GPU a whole number of 2 ms iterations apart, however far the host runs ahead.
   ASSERT_GE(ring.batch.gpu_times.size(), 2U);
   const auto& times = ring.batch.gpu_times;
   const auto launch_of = [&](std::uint64_t number) {
@@ -132,7 +132,7 @@ TEST_F(InjectTest, RecordsEventsOnTheGpuAtTheBoundaryAskedFor) {
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 
-TEST_F(InjectTest, RecordsEventsOnlyAfterTheKernelAskedFor) {
+TEST_F(InjectTest, RecordsEventsOnlyAfterTheRequestedKernel) {
   start("init loop 2 3 0 await loop 200 3 1000");
   ReadRing ring = wait_for_launches(5);
   // kernel_1 never follows kernel_2.
@@ -170,7 +170,7 @@ TEST_F(InjectTest, EveryStartOfTheNvtxRangeIsAStep) {
   EXPECT_EQ(ring.kernels(), Names{"kernel_0"});
 }
 
-TEST_F(InjectTest, RangesOfAnotherNameAreNoSteps) {
+TEST_F(InjectTest, RangesWithAnotherNameAreIgnored) {
   set("HYPERMILE_NVTX_STEP", "train_step");
 
   train("nvtx validation");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One kernel launch of the training process as the injected library saw it: the raw material of
-// progress. Filled by the ring's reader, by recordings and by the simulator; read by the detectors.
+// One kernel launch of the training process, as the injected library saw it. Progress is derived
+// from these. The ring's reader, recordings and the simulator fill it; the detectors read it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 namespace hypermile {
 
 struct Launch {
-  Instant time;              // of the host, when the launch call was entered
-  std::uint32_t kernel = 0;  // dense number of the kernel's name; a whole graph is one
-  std::uint32_t blocks = 0;  // in the grid; 0 where unknown, as of a graph
-  std::uint32_t stream = 0;  // dense number of the stream launched on
+  Instant time;  // host time when the launch call was entered
+  // Dense number of the kernel's name; a whole graph counts as one kernel.
+  std::uint32_t kernel = 0;
+  std::uint32_t blocks = 0;  // blocks in the grid; 0 if unknown, as for a graph
+  std::uint32_t stream = 0;  // dense number of the stream
 };
 
 }  // namespace hypermile

@@ -10,7 +10,7 @@ std::uint32_t blocks_of(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return static_cast<std::uint32_t>(blocks < 0xffff'ffffU ? blocks : 0xffff'ffffU);
 }
 
-// "graph 7f00deadbeef": graphs have no names, but their handles stay.
+// Graphs have no names but keep their handles, so they are named "graph 7f00deadbeef".
 void write_graph_name(char (&into)[32], cuda::Handle graph) {
   constexpr char kPrefix[] = "graph ";
   char* out = into;
@@ -21,7 +21,7 @@ void write_graph_name(char (&into)[32], cuda::Handle graph) {
   *out = '\0';
 }
 
-// In functions of that kind the stream 0 is the thread's own, elsewhere the legacy one.
+// In `per_thread` functions stream 0 means the thread's own stream, elsewhere the legacy stream.
 cuda::Handle stream_of(cuda::Handle stream, bool per_thread) {
   return !stream && per_thread ? cuda::per_thread_stream() : stream;
 }
@@ -131,7 +131,7 @@ void LaunchWatch::on_exit(std::uint32_t function, const cupti::CallbackData& dat
 }
 
 void LaunchWatch::record(RingWriter& ring, const Call& call) {
-  // While a graph is captured, a launch into it is a note for later and no work now.
+  // A launch into a graph under capture does no work now, so it is counted but not recorded.
   if (__atomic_load_n(&captures_, __ATOMIC_RELAXED) != 0 &&
       !driver_->surely_not_capturing(call.stream)) {
     __atomic_fetch_add(&ring.header().in_capture, 1, __ATOMIC_RELAXED);
@@ -166,7 +166,7 @@ std::uint32_t LaunchWatch::stream_id(cuda::Handle stream) {
   if (id != streams_.kMissing) return id;
   id = __atomic_fetch_add(&stream_count_, 1, __ATOMIC_RELAXED);
   if (id >= kMostStreams - 1) {
-    __atomic_store_n(&stream_count_, kMostStreams, __ATOMIC_RELAXED);  // so that it never wraps
+    __atomic_store_n(&stream_count_, kMostStreams, __ATOMIC_RELAXED);  // the count must not wrap
     return kMostStreams - 1;
   }
   streams_.insert(stream, id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns CUPTI's callbacks about driver functions into launch records. Runs inside the job's launch
-// calls on any of its threads: lock-free, no allocation, no waiting, about 50 ns.
+// Turns CUPTI's callbacks into launch records. It runs inside the job's launch calls, on any of its
+// threads: lock-free, without allocation or waiting, in about 50 ns.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class LaunchWatch {
       cupti::kGraphLaunch,
       cupti::kGraphLaunchPtsz,
   };
-  // Rare, and watched even while launches are not: they say what a launch means.
+  // Rare calls that decide what a launch means; they are watched even in dark stretches.
   static constexpr std::uint32_t kCircumstances[] = {
       cupti::kBeginCapture,       cupti::kBeginCapturePtsz,    cupti::kBeginCaptureV2,
       cupti::kBeginCaptureV2Ptsz, cupti::kBeginCaptureToGraph, cupti::kBeginCaptureToGraphPtsz,
@@ -41,9 +41,9 @@ class LaunchWatch {
   };
 
   void start(const Driver& driver, DarkStretches& dark);
-  // The calling thread begins a step, told by NVTX or a tick. Any time, also before start().
+  // The calling thread begins a step, which NVTX or a tick reported. May be called before start().
   void on_step(const Mark& step, std::uint64_t now_ns) { events_.on_step(step, now_ns); }
-  // Launches will not be told from now on, or will be again.
+  // Says whether launches will be reported from now on.
   void set_watching(bool watching) { events_.set_watching(watching); }
   void on_call(RingWriter& ring, std::uint32_t function, const cupti::CallbackData& data);
 
@@ -70,9 +70,9 @@ class LaunchWatch {
 
   const Driver* driver_ = nullptr;
   DarkStretches* dark_ = nullptr;
-  std::uint32_t captures_ = 0;  // begun and not ended
+  std::uint32_t captures_ = 0;  // captures that have begun and not ended
   std::uint32_t stream_count_ = 0;
-  std::uint32_t last_context_ = 0;  // its uid + 1
+  std::uint32_t last_context_ = 0;  // the context's uid + 1
   GpuEvents events_;
   HandleTable<16384> kernels_;
   HandleTable<2 * kMostStreams> streams_;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where steps told by NVTX meet launches: the next launch of the calling thread is where the step
-// begins on the GPU.
+// Connects NVTX steps with launches: on the GPU, a step begins at the next launch of the thread
+// that reported it. nvtx_steps.cpp calls it from any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace hypermile {
 
-// The step's record has `number` in the ring of this process. Any time; without CUDA it is nothing.
+// `number` is the step's record in this process's ring. Does nothing in a process without CUDA.
 void mark_step(std::uint64_t number, std::uint64_t now_ns);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVTX's binary interface that a tool needs to hear of ranges, written down so that no
-// vendor header is needed. tests/abi compares it with the vendor's headers.
+// The part of NVTX's binary interface that a tool needs to be told of ranges, written down so that
+// the build needs no vendor header. tests/abi compares it with NVIDIA's headers.
 #pragma once
 
 #include <cstddef>
@@ -36,10 +36,10 @@ struct EventAttributes {
   std::int32_t reserved;
   std::uint64_t payload;
   std::int32_t message_type;
-  const void* message;  // text, or the handle that registering it returned
+  const void* message;  // text, or the handle that registering the text returned
 };
 
-// What a program without a tool gets from these functions.
+// These functions return the following to a program without a tool.
 constexpr int kNoPushPopTracking = -2;
 constexpr std::uint64_t kNoRange = 0;
 
@@ -47,7 +47,8 @@ using FunctionPointer = void (*)();
 
 struct CallbacksTable {
   std::size_t struct_size;
-  // Sets *table to an array of *size pointers, each to where the program keeps that function.
+  // Sets *table to an array of *size pointers; each points to where the program keeps that
+  // function.
   int (*get_module)(Module module, FunctionPointer*** table, unsigned* size);
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps from NVTX: every start of a range named as HYPERMILE_NVTX_STEP says becomes a record. NVTX
-// loads this library itself (NVTX_INJECTION64_PATH) when the program first marks something; neither
-// CUPTI nor CUDA is needed. Programs get from NVTX what they would get without a tool.
+// Steps from NVTX: every start of a range with the name in HYPERMILE_NVTX_STEP becomes a record.
+// NVTX itself loads this library (NVTX_INJECTION64_PATH) when the program first uses NVTX; neither
+// CUPTI nor CUDA is needed. The program gets the return values that it would get without a tool.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ constinit char step_name[kNameLength + 1] = {};
 void on_range(const char* text) {
   if (!text || ::strcmp(text, step_name) != 0) return;
   const std::uint64_t now = monotonic_ns();
-  if (!open_ring_of_process()) return;  // opened again only in a forked child
+  if (!open_ring_of_process()) return;  // opens a new ring only in a forked child
   RingWriter& ring = ring_of_process();
   mark_step(ring.put(now, pack_b(RecordKind::kStep, 0, ring.intern(step_name)), 0), now);
 }
@@ -27,7 +27,7 @@ void on_range(const char* text) {
 void on_range(const nvtx::EventAttributes* attributes) {
   if (!attributes || attributes->size < sizeof(nvtx::EventAttributes) || !attributes->message)
     return;
-  // The only handle that we ever gave out is the address of the step's name.
+  // The only handle that we give out is the address of the step's name.
   if (attributes->message_type == nvtx::kAscii ||
       (attributes->message_type == nvtx::kRegistered && attributes->message == step_name))
     on_range(static_cast<const char*>(attributes->message));
@@ -85,7 +85,7 @@ void handle(const nvtx::CallbacksTable& callbacks, nvtx::Module module,
     if (each.function < size && table[each.function]) *table[each.function] = each.handler;
 }
 
-// Once per process; the name stays empty where no steps are wanted or there is no ring.
+// Runs once per process. The name stays empty if no steps are wanted or there is no ring.
 void prepare() {
   const char* wanted = ::getenv(kNvtxStepVariable);
   if (!wanted || *wanted == '\0') return;
@@ -117,8 +117,8 @@ bool start_steps(nvtx::GetExportTable get_export_table) {
 }  // namespace
 }  // namespace hypermile
 
-// NVTX's door. Told false, it goes on as without a tool. A program may hold several copies of NVTX,
-// each of which comes here.
+// NVTX calls this; if it returns 0, NVTX goes on as without a tool. A program may hold several
+// copies of NVTX, and each of them calls.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     hypermile::nvtx::GetExportTable get_export_table) {
   return get_export_table && hypermile::start_steps(get_export_table) ? 1 : 0;

@@ -33,8 +33,8 @@ Word page_of(Word address) {
   return address & ~(page_size() - 1);
 }
 
-// How the page of `address` is protected according to the object's own headers; -1 if it is not
-// the object's.
+// The protection of the page of `address` according to the object's own headers; -1 if the address
+// is outside the object.
 int protection_of(const dl_phdr_info& object, Word address) {
   int protection = -1;
   for (unsigned i = 0; i < object.dlpi_phnum; ++i) {
@@ -45,14 +45,14 @@ int protection_of(const dl_phdr_info& object, Word address) {
       protection = ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
                    ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
                    ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-    // The linker rounds its end down: the last page may hold data that must stay writable.
+    // The linker rounds the end down, because the last page may hold data that must stay writable.
     if (segment.p_type == PT_GNU_RELRO && address < page_of(begin + segment.p_memsz))
       return PROT_READ;
   }
   return protection;
 }
 
-// One aligned word, whatever its page's protection, which is as before afterwards.
+// Stores one aligned word in a page of any protection and restores the protection afterwards.
 bool store(const dl_phdr_info& object, Word* at, Word value) {
   const auto address = reinterpret_cast<Word>(at);
   const int protection = protection_of(object, address);
@@ -76,7 +76,7 @@ int change_symbol(dl_phdr_info* object, std::size_t, void* user) {
   auto* request = static_cast<Request*>(user);
   Word* value = &request->symbol->st_value;
   if (protection_of(*object, reinterpret_cast<Word>(value)) < 0) return 0;
-  // The linker adds the library's base; the sum wraps to wherever the replacement is.
+  // The linker adds the library's base to the value; the sum wraps to the replacement's address.
   request->done = store(*object, value, request->replacement - object->dlpi_addr);
   return 1;
 }
@@ -102,7 +102,7 @@ int change_object(dl_phdr_info* object, std::size_t, void* user) {
   Word rela = 0;
   std::size_t plt_bytes = 0;
   std::size_t rela_bytes = 0;
-  std::size_t relative = 0;  // these come first and name no symbol
+  std::size_t relative = 0;  // relative relocations come first and name no symbol
   for (; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_JMPREL) plt = entry->d_un.d_ptr;
     if (entry->d_tag == DT_PLTRELSZ) plt_bytes = entry->d_un.d_val;
@@ -110,7 +110,7 @@ int change_object(dl_phdr_info* object, std::size_t, void* user) {
     if (entry->d_tag == DT_RELASZ) rela_bytes = entry->d_un.d_val;
     if (entry->d_tag == DT_RELACOUNT) relative = entry->d_un.d_val;
   }
-  // The kernel's own object has addresses that nobody relocated; it needs nothing of us.
+  // The kernel's own object (vDSO) has addresses that nobody relocated, and needs no change.
   if (plt > object->dlpi_addr)
     change_slots(*object, request, reinterpret_cast<const ElfW(Rela)*>(plt),
                  plt_bytes / sizeof(ElfW(Rela)));

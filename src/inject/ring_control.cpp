@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The half of RingReader that writes: what the controller wants of the job, in the control block of
-// its ring.
+// The part of RingReader that writes the controller's wishes into the ring's control block.
 #include <fmt/format.h>
 #include <sys/file.h>
 
@@ -13,11 +12,11 @@
 
 namespace hypermile {
 
-// The lock lies on the file that this reader opened, and goes with it.
+// The lock belongs to this reader's open file and ends with it.
 bool RingReader::take_control() {
   if (in_control_) return true;
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // Revisions only rise: an earlier reader's last one must not be taken for ours.
+  // Revisions only rise, so that the job does not mistake our first for an earlier reader's last.
   std::uint64_t revision = 0;
   if (!read_at(file_.get(), &revision, sizeof revision, kControlOffset)) return false;
   control_.revision = revision + (revision & 1U);
@@ -50,7 +49,8 @@ Result<void> RingReader::want_dark(const std::optional<Instant>& until) {
   return write_control();
 }
 
-// Odd, then the rest, then even: a launch in between sees that it must not look yet.
+// Makes the revision odd, writes the rest, then makes the revision even again: a launch in between
+// sees that the block is not ready.
 Result<void> RingReader::write_control() {
   if (!take_control()) return {};
   const std::uint64_t odd = control_.revision + 1;

@@ -16,8 +16,8 @@
 namespace hypermile {
 namespace {
 
-// Time stamps of files move in steps of a timer tick: a file made within the same step as the last
-// change we saw would not show.
+// File time stamps advance in timer ticks, so a file made in the same tick as the last change that
+// we saw would go unnoticed.
 constexpr double kSettleSeconds = 0.05;
 constexpr int kAttempts = 8;
 
@@ -26,12 +26,12 @@ double seconds_between(const timespec& from, const timespec& to) {
          static_cast<double>(to.tv_nsec - from.tv_nsec) * 1e-9;
 }
 
-// A folder of the name that is there and that no sweep is about to remove; it stays ours as long as
-// the descriptor is open.
+// Opens an existing folder and locks it against removal by stale_rings.h for as long as the
+// descriptor is open.
 Descriptor hold(const std::string& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return folder;
-  // A file system without locks has no sweeps either.
+  // On a file system without locks, stale_rings.h removes nothing either.
   const bool taken = ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
   const bool there = ::fstat(folder.get(), &status) == 0 && status.st_nlink > 0;
@@ -73,17 +73,17 @@ std::vector<std::string> RingFolder::parents() {
 
 Result<RingFolder> RingFolder::make() {
   for (const std::string& parent : parents()) {
-    // A sweep may come between making and holding it: what it has taken is left to it.
+    // stale_rings.h may take the folder between mkdtemp() and hold(); then another one is made.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
-      if (!::mkdtemp(path.data())) break;  // makes it 0700
+      if (!::mkdtemp(path.data())) break;  // with mode 0700
       if (Descriptor folder = hold(path)) {
         return RingFolder(std::move(path), std::move(folder), ::geteuid(), true);
       }
     }
   }
   return Error{ErrorCode::kIo,
-               "no folder for shared memory can be made in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
+               "cannot make a folder for shared memory in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
                "make one of them writable"};
 }
 
@@ -107,7 +107,8 @@ Result<RingFolder> RingFolder::open(const std::string& path) {
                  fmt::format("cannot open the folder {}: {}", path, std::strerror(errno)),
                  "start the job with `hypermile run`, which makes one"};
   if ((status.st_mode & 022U) != 0)
-    return Error{ErrorCode::kPermission, fmt::format("others may write to the folder {}", path),
+    return Error{ErrorCode::kPermission,
+                 fmt::format("other users can write to the folder {}", path),
                  "use a folder that only its owner can write to (chmod 700)"};
   return RingFolder(path, std::move(folder), status.st_uid, false);
 }

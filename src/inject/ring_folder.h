@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder in which the processes of one job leave their rings. The controller makes it, names it
-// to the job in HYPERMILE_RING_DIR and looks into it now and then: every process that comes to use
-// CUDA, forked, exec'ed or started by another, leaves a ring there and is found. Whoever uses a
-// folder holds a shared lock on it, which ends with its process however that ends: ring_sweep.h
-// removes what nobody holds.
+// The folder in which the processes of one job put their rings. The controller makes it, passes its
+// path to the job in HYPERMILE_RING_DIR, and polls it: every process that starts to use CUDA,
+// however it was started, puts a ring there. Everybody who uses a folder holds a shared lock on it,
+// which the kernel releases when the process ends; stale_rings.h removes folders that nobody holds.
+// One thread uses a RingFolder.
 #pragma once
 
 #include <sys/types.h>
@@ -22,13 +22,13 @@ namespace hypermile {
 
 class RingFolder {
  public:
-  // A new folder (0700) below $XDG_RUNTIME_DIR, /dev/shm or /tmp, the first that can be had; it and
-  // its rings go when this object does.
+  // Makes a folder (mode 0700) in the first of $XDG_RUNTIME_DIR, /dev/shm and /tmp where that
+  // works. Folder and rings are removed with this object.
   static Result<RingFolder> make();
-  // The same for a job of another user, who will write the rings; only root can.
+  // The same for a job of another user, who will write the rings. Only root can do this.
   static Result<RingFolder> make_for(uid_t owner, gid_t group);
-  // A folder that somebody else made and will remove, as of a job to attach to. Nothing is removed
-  // from it here, because its maker may not have read it yet.
+  // Opens a folder that another hypermile made and will remove, to attach to its job. This object
+  // removes nothing from it, because the maker may not have read it yet.
   static Result<RingFolder> open(const std::string& path);
 
   RingFolder(RingFolder&& other) noexcept;
@@ -39,21 +39,21 @@ class RingFolder {
 
   const std::string& path() const { return path_; }
 
-  // Where folders are made, and how their names begin; six characters follow.
+  // Where folders are made, and how their names begin; six random characters follow.
   static std::vector<std::string> parents();
   static constexpr const char* kPrefix = "hypermile-rings-";
 
-  // Opens rings that appeared since the last call; costs one system call when none did. At most
-  // kMostRings are held; broken files are passed over, once each. Returned pointers live until
-  // forget().
+  // Opens the rings that appeared since the last call; costs one system call if there are none. At
+  // most kMostRings are open at once; broken files are refused once and then ignored. Pointers are
+  // valid until forget().
   std::vector<RingReader*> discover();
 
-  // Of a process that has ended and whose ring was drained: closes it and, in a folder that was
-  // made here, removes its file.
+  // For a process that has ended and whose ring was drained: closes the ring and, if make() made
+  // the folder, removes its file.
   void forget(const RingReader* ring);
 
   const std::vector<std::unique_ptr<RingReader>>& rings() const { return rings_; }
-  // Files that looked like rings and were refused.
+  // Files that looked like rings but were refused.
   const std::vector<std::string>& refused() const { return refused_; }
 
   static constexpr std::size_t kMostRings = 256;
@@ -70,7 +70,7 @@ class RingFolder {
   bool settled_ = false;  // the last look came long enough after the folder's last change
   std::vector<std::unique_ptr<RingReader>> rings_;
   std::vector<std::string> refused_;
-  std::vector<std::string> left_;  // forgotten, and left to the folder's maker
+  std::vector<std::string> left_;  // forgotten rings whose files the folder's maker will remove
 };
 
 }  // namespace hypermile

@@ -22,14 +22,14 @@ TEST_F(RingFolderTest, FindsEachProcessOnce) {
   EXPECT_EQ(folder_->rings().size(), 2U);
 }
 
-TEST_F(RingFolderTest, OnlyItsOwnerMayLookInside) {
+TEST_F(RingFolderTest, IsReadableByItsOwnerOnly) {
   struct stat status {};
   ASSERT_EQ(::stat(folder_->path().c_str(), &status), 0);
 
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 
-TEST_F(RingFolderTest, GoesWithEverythingInIt) {
+TEST_F(RingFolderTest, IsRemovedWithItsContent) {
   const std::string path = folder_->path();
 
   folder_.reset();
@@ -37,7 +37,7 @@ TEST_F(RingFolderTest, GoesWithEverythingInIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(RingFolderTest, PassesOverWhatIsNoRing) {
+TEST_F(RingFolderTest, IgnoresFilesThatAreNotRings) {
   const std::string path = folder_->path() + "/";
   const std::string ring = path + reader_->file_name();
   std::ofstream(path + "short.ring") << "no ring";
@@ -97,14 +97,14 @@ TEST(RingFolder, RefusesAFolderThatOthersCanWriteTo) {
   ::rmdir(path.c_str());
 }
 
-TEST(RingFolder, SaysWhichFolderIsNotThere) {
+TEST(RingFolder, NamesTheMissingFolder) {
   const auto folder = RingFolder::open("/nowhere/at/all");
 
   ASSERT_FALSE(folder.ok());
   EXPECT_NE(folder.error().line().find("/nowhere/at/all"), std::string::npos);
 }
 
-TEST(RingWriter, MakesNoRingWhereThereIsNoFolder) {
+TEST(RingWriter, MakesNoRingWithoutAFolder) {
   auto writer = std::make_unique<RingWriter>();
   ::setenv(kRingDirVariable, "/nowhere/at/all", 1);
 
@@ -115,7 +115,7 @@ TEST(RingWriter, MakesNoRingWhereThereIsNoFolder) {
   EXPECT_FALSE(writer->open(RingSource::kTicks));
 }
 
-TEST_F(RingFolderTest, SomebodyElsesFolderIsReadFromWhereItIsAndLeftWhole) {
+TEST_F(RingFolderTest, AnAttachedFolderIsReadFromNowOnAndNotChanged) {
   for (std::uint64_t i = 0; i < kSlotCount + 100; ++i) launch(i, 1);
   auto attached = RingFolder::open(folder_->path());
   ASSERT_TRUE(attached.ok()) << attached.error().line();
@@ -126,14 +126,14 @@ TEST_F(RingFolderTest, SomebodyElsesFolderIsReadFromWhereItIsAndLeftWhole) {
   ASSERT_TRUE(found.front()->drain(Instant::from_nanoseconds(1'000'000'000), batch).ok());
 
   EXPECT_EQ(batch.launches.size(), kSlotCount);
-  EXPECT_EQ(batch.lost, 0U) << "what was before us was not lost to us";
+  EXPECT_EQ(batch.lost, 0U) << "records from before attaching do not count as lost";
   const std::string file = folder_->path() + "/" + found.front()->file_name();
   attached->forget(found.front());
   EXPECT_TRUE(std::filesystem::exists(file));
-  EXPECT_TRUE(attached->discover().empty()) << "and is not found again";
+  EXPECT_TRUE(attached->discover().empty()) << "a forgotten ring is not found again";
 }
 
-TEST_F(RingFolderTest, TheFirstReaderDecidesOnEventsUntilItIsGone) {
+TEST_F(RingFolderTest, TheFirstReaderControlsEventsUntilItIsClosed) {
   auto attached = RingFolder::open(folder_->path());
   ASSERT_TRUE(attached.ok());
   RingReader* second = attached->discover().front();
@@ -145,7 +145,7 @@ TEST_F(RingFolderTest, TheFirstReaderDecidesOnEventsUntilItIsGone) {
   folder_->forget(reader_);
   ASSERT_TRUE(second->want_events(WantedEvents{23}).ok());
   EXPECT_EQ(writer_->control().kernel, 23U);
-  EXPECT_EQ(writer_->control().revision, 4U) << "never one that was there before";
+  EXPECT_EQ(writer_->control().revision, 4U) << "revisions never repeat";
 }
 
 }  // namespace

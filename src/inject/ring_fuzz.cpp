@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring whose writer does what the fuzzer says: the input is a program of writes into the file
-// (anything anywhere, well-sealed slots, a new head, another size) with drains in between.
+// A ring whose writer does what the fuzzer says. The input is a program of writes into the file
+// (arbitrary bytes anywhere, validly sealed slots, a new head, another size) with drains in
+// between.
 #include <fcntl.h>
 
 #include <cstdint>
@@ -39,7 +40,7 @@ void put(int file, const void* from, std::size_t size, std::uint64_t offset) {
   if (::pwrite(file, from, size, static_cast<off_t>(offset)) < 0) std::abort();
 }
 
-// What the reader accepts must be possible.
+// Aborts if the reader accepted something impossible.
 void check(const RingBatch& batch, Instant now) {
   for (const NumberedLaunch& each : batch.launches)
     if (each.launch.kernel >= kNameCount || each.launch.time > now + Seconds(1)) std::abort();
@@ -89,7 +90,7 @@ void act(int file, RingReader& reader, Input& input, Instant& now) {
   }
 }
 
-// A ring's file as its writer leaves it, and the means to make it so again.
+// A ring's file as its writer leaves it, and a way to restore it.
 struct Fresh {
   std::unique_ptr<RingFolder> folder;
   std::string path;

@@ -10,8 +10,8 @@ namespace {
 constinit RingWriter ring;
 constinit pthread_once_t once = PTHREAD_ONCE_INIT;
 
-// The ring is the parent's. The child, alone in its process, leaves a note there and may make one
-// of its own.
+// In a forked child the ring belongs to the parent. The child, alone in its process, leaves a kFork
+// record there and may make its own ring.
 void in_forked_child() {
   once = PTHREAD_ONCE_INIT;
   if (!ring.is_open()) return;

@@ -18,9 +18,9 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kBlockSlots = 1024;
-// A writer publishes its slot within nanoseconds; one that was stopped in between may never.
+// A writer publishes its slot within nanoseconds, but one that was stopped in between may never do.
 constexpr Seconds kPatience = milliseconds(100);
-// Both sides read the same clock, but `now` was read before the ring.
+// Both sides use the same clock, but `now` was read before the ring.
 constexpr Seconds kClockSlack = Seconds(1);
 constexpr std::uint64_t kMostRecords = std::uint64_t{1}
                                        << 47;  // fits a seal; centuries of launches
@@ -28,11 +28,12 @@ constexpr std::uint32_t kMostStreams = 4096;
 constexpr double kMostGpuSeconds = 1e10;
 
 Error no_ring(const std::string& file, std::string_view why) {
-  return {ErrorCode::kParse, fmt::format("{} is not a ring of this version: {}", file, why),
+  return {ErrorCode::kParse,
+          fmt::format("{} is not a ring of this version of hypermile: {}", file, why),
           "use the hypermile libraries and programs of one release"};
 }
 
-// Text that another process wrote, as something that can be printed anywhere.
+// Makes another process's text safe to print.
 std::string printable(const char* text, std::size_t most) {
   std::string clean(text, ::strnlen(text, most));
   for (char& c : clean)
@@ -71,7 +72,7 @@ RingReader::RingReader(Descriptor file, std::string file_name)
 }
 
 Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t owner, bool late) {
-  // Non-blocking, so that a FIFO of that name does not hold us up before it is refused.
+  // Non-blocking, so that opening a FIFO of that name does not wait before it is refused.
   Descriptor file(
       ::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file)
@@ -79,7 +80,7 @@ Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t o
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return no_ring(name, "not a plain file");
-  // A second name could be that of a file which its owner could not open, but we can.
+  // A second name may belong to a file that the owner could not open, but that we could.
   if (status.st_uid != owner || status.st_nlink != 1)
     return no_ring(name, "it belongs to somebody else");
   if (status.st_size != static_cast<off_t>(kRingSize)) return no_ring(name, "its size is wrong");
@@ -106,7 +107,7 @@ Result<void> RingReader::drain(Instant now, RingBatch& batch) {
   ASSIGN_OR_RETURN(const std::uint64_t head, read_head());
   const std::uint64_t lost_before = lost_;
   const std::uint64_t damaged_before = damaged_;
-  if (head < next_) {  // counts only ever rise
+  if (head < next_) {  // counts never fall in an honest ring
     ++damaged_;
     next_ = head;
     waiting_since_.reset();
@@ -124,7 +125,7 @@ Result<void> RingReader::drain(Instant now, RingBatch& batch) {
   return outcome;
 }
 
-// As many slots as lie together; false when the rest must wait.
+// Takes as many adjacent slots as possible; false if the rest must wait.
 bool RingReader::take_block(Instant now, std::uint64_t head, RingBatch& batch,
                             Result<void>& outcome) {
   const std::uint64_t index = next_ % kSlotCount;
@@ -140,14 +141,14 @@ bool RingReader::take_block(Instant now, std::uint64_t head, RingBatch& batch,
   return true;
 }
 
-// False when this slot's writer is still at it.
+// False if this slot's writer has not finished.
 bool RingReader::take_slot(const RingSlot& slot, Instant now, std::uint64_t head,
                            RingBatch& batch) {
   const std::uint64_t holds = number_in_seal(slot.seal);
   if (slot.seal == seal_of(next_, slot.a, slot.b, slot.c)) {
     if (!accept(slot, now, batch)) ++damaged_;
   } else if (holds > next_ + 1) {
-    ++lost_;  // overwritten since we read the head
+    ++lost_;  // overwritten after the head was read
   } else {
     if (!waiting_since_) waiting_since_ = now;
     if (now - *waiting_since_ < kPatience && head - next_ < kSlotCount / 2) return false;

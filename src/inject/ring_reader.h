@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The controller's end of the rings that training processes write (ring.h). A job's memory is not
-// to be trusted, least of all by a privileged reader: everything read is copied by the kernel
-// (pread, so that a file that shrinks is a short read and no signal) and checked; whatever a
-// hostile writer does costs records, which are counted, and never more. Nothing here waits, and a
-// drain touches each slot at most once.
+// The controller's side of the rings that training processes write (ring.h). A job's memory cannot
+// be trusted, least of all by a privileged reader. So the kernel copies everything that is read
+// (with pread, so a file that shrinks gives a short read, not a signal) and everything is checked.
+// The worst that a hostile writer can do is to lose records, which are counted. Nothing here waits,
+// and a drain reads each slot at most once. One thread uses a reader.
 #pragma once
 
 #include <sys/types.h>
@@ -23,42 +23,42 @@
 namespace hypermile {
 
 struct NumberedLaunch {
-  std::uint64_t number = 0;  // of the record in its ring: ascending, with gaps
+  std::uint64_t number = 0;  // the record's number in its ring: ascending, with gaps
   Launch launch;
 };
 
-// When a launch, or the first after a step or tick, began on the GPU. Times of one axis may be
-// subtracted; another axis is another context, or the same after a pause.
+// When a launch began on the GPU, or the first launch after a step or tick. Only times of the same
+// axis may be subtracted; a new axis means another context, or the same one after a pause.
 struct GpuTime {
-  std::uint64_t launch = 0;  // its number
+  std::uint64_t launch = 0;  // number of the launch's record
   Seconds time;
   std::uint32_t axis = 0;
   std::uint32_t device = 0;
-  bool tick = false;  // `launch` is the number of a tick in the process's ring of ticks
+  bool tick = false;  // true if `launch` is the number of a tick in the process's ring of ticks
 };
 
 struct RingTick {
   Instant time;
-  std::uint64_t number = 0;           // of the record
-  std::optional<std::uint32_t> name;  // id of the phase's or range's name, where there is one
-  bool nvtx = false;                  // the start of the NVTX range asked for
+  std::uint64_t number = 0;           // the record's number
+  std::optional<std::uint32_t> name;  // id of the name of the phase or range, if it has one
+  bool nvtx = false;                  // the start of the requested NVTX range
 };
 
 struct RingNotice {
   RecordKind kind = RecordKind::kStatus;  // kContext, kFork, kStatus or kWatch
   Instant time;
-  std::uint32_t value = 0;   // device, pid of the child, RingStatus; 1 or 0 for kWatch
-  std::uint64_t number = 0;  // of the record
+  std::uint32_t value = 0;   // device, child's pid or RingStatus; for kWatch 1 or 0
+  std::uint64_t number = 0;  // the record's number
 };
 
-// What one drain found. Kinds are in order each; numbers and times relate them to one another.
+// What one drain found. Each kind is in order; numbers and times relate the kinds to each other.
 struct RingBatch {
   std::vector<NumberedLaunch> launches;
   std::vector<GpuTime> gpu_times;
   std::vector<RingTick> ticks;
   std::vector<RingNotice> notices;
-  std::uint64_t lost = 0;     // overwritten before they were read, or never finished
-  std::uint64_t damaged = 0;  // finished but impossible
+  std::uint64_t lost = 0;  // records that were overwritten before they were read, or never finished
+  std::uint64_t damaged = 0;  // records that were finished but are impossible
 
   void clear();
 };
@@ -66,8 +66,8 @@ struct RingBatch {
 struct RingInfo {
   RingSource source = RingSource::kLaunches;
   RingStatus status = RingStatus::kStarting;
-  std::string reason;   // of a status other than kWatching; may be empty
-  std::string process;  // its name
+  std::string reason;   // why the status is not kWatching; may be empty
+  std::string process;  // the process's name
   pid_t pid = 0;
   pid_t parent_pid = 0;
   Instant started;
@@ -79,40 +79,40 @@ struct RingInfo {
   std::uint64_t events_placed = 0;
   std::uint64_t events_passed = 0;
   std::uint64_t in_capture = 0;
-  Seconds dark;  // during which launches were not watched
+  Seconds dark;  // total time in which launches were not watched
 };
 
-// At which launches the job shall record CUDA events.
+// The launches at which the job shall record CUDA events.
 struct WantedEvents {
   std::uint32_t kernel = 0;
-  std::optional<std::uint32_t> previous = std::nullopt;  // only right after this one
-  Seconds spacing = milliseconds(50);                    // never less
+  std::optional<std::uint32_t> previous = std::nullopt;  // only right after a launch of this kernel
+  Seconds spacing = milliseconds(50);                    // minimum time between two events
 };
 
 class RingReader {
  public:
   // `folder` is a descriptor of the folder, `name` a file in it that must belong to `owner`.
-  // Records that were overwritten before count as lost, unless `late`: whoever comes to a job that
-  // has long been running has missed nothing that was meant for it.
+  // Records that were already overwritten count as lost, unless `late`: a reader that joins a
+  // running job has not lost what came before.
   static Result<RingReader> open(int folder, const std::string& name, uid_t owner,
                                  bool late = false);
 
-  // Appends what came since the last drain. `now` is the present on CLOCK_MONOTONIC; records from
-  // beyond it are impossible. Fails when the file is no ring any more; the reader is then useless.
+  // Appends the records that came since the last drain. `now` is the present on CLOCK_MONOTONIC;
+  // records from after it are impossible. Fails if the file is no longer a ring; the reader is then
+  // useless.
   Result<void> drain(Instant now, RingBatch& batch);
 
-  // The header as it is now.
+  // Reads the header as it is now.
   Result<RingInfo> info() const;
-  // Of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if it is not there.
+  // The name of a kernel, phase or range: printable ASCII, cut to kNameLength; nullopt if unknown.
   std::optional<std::string> name(std::uint32_t id);
-  // Any number of readers may read a ring. The first that wants something decides where events are
-  // and when launches are watched, until it lets go of the ring; another reader's wishes come to
-  // nothing, and it sees the first's.
+  // Requests CUDA events. Many readers may read a ring, but only the first that requests something
+  // controls it, until that reader is closed. The requests of the others have no effect.
   Result<void> want_events(const std::optional<WantedEvents>& wanted);
-  // The same at the first launch after each step or tick.
+  // Requests events at the first launch after each step or tick.
   Result<void> want_step_events(Seconds spacing = milliseconds(50));
-  // Launches need not be watched until then; nullopt: watch. The notices kWatch tell what is done,
-  // and when. No stretch is longer than kLongestDarkNs.
+  // Says that launches need not be watched until `until`; nullopt asks to watch them. kWatch
+  // notices report what was done and when. No dark stretch is longer than kLongestDarkNs.
   Result<void> want_dark(const std::optional<Instant>& until);
 
   const std::string& file_name() const { return file_name_; }
@@ -132,8 +132,8 @@ class RingReader {
 
   Descriptor file_;
   std::string file_name_;
-  std::uint64_t next_ = 0;                // number of the record to read next
-  std::optional<Instant> waiting_since_;  // for that record's writer to finish
+  std::uint64_t next_ = 0;                // number of the next record to read
+  std::optional<Instant> waiting_since_;  // since when that record's writer has not finished
   std::uint64_t lost_ = 0;
   std::uint64_t damaged_ = 0;
   bool in_control_ = false;

@@ -52,7 +52,7 @@ TEST_F(RingReaderTest, CountsWhatWasOverwrittenBeforeItWasRead) {
   EXPECT_EQ(batch.launches.front().number, 1000U);
 }
 
-TEST_F(RingReaderTest, TellsEveryKindOfRecordApart) {
+TEST_F(RingReaderTest, DistinguishesEveryKindOfRecord) {
   const std::uint64_t number = launch(10, 1);
   writer_->put(number, pack_b(RecordKind::kGpuTime, 2, 1), std::bit_cast<std::uint64_t>(0.25));
   writer_->put(20, pack_b(RecordKind::kTick, 0, kNoName), 0);
@@ -74,7 +74,7 @@ TEST_F(RingReaderTest, TellsEveryKindOfRecordApart) {
   EXPECT_EQ(batch.notices[0].value, 4242U);
 }
 
-TEST_F(RingReaderTest, WaitsForAWriterThatIsStillAtIt) {
+TEST_F(RingReaderTest, WaitsForAnUnfinishedRecord) {
   launch(10, 1);
   launch(20, 2);
   RingSlot whole{};
@@ -113,12 +113,12 @@ TEST_F(RingReaderTest, NeverTakesAMixtureOfTwoRecords) {
 
 TEST_F(RingReaderTest, RefusesImpossibleRecords) {
   constexpr std::uint64_t kFuture = 10'000'000'000;
-  launch(kFuture, 1);                                                      // after now
-  launch(std::numeric_limits<std::uint64_t>::max(), 1);                    // beyond any clock
-  launch(1, kNameCount);                                                   // no such kernel
-  launch(1, 1, 0x00ff'ffff);                                               // no such stream
-  writer_->put(1, 0x63, 0);                                                // no such kind
-  writer_->put(99, pack_b(RecordKind::kGpuTime, 0, 0), 0);                 // of a later launch
+  launch(kFuture, 1);                                       // in the future
+  launch(std::numeric_limits<std::uint64_t>::max(), 1);     // beyond any clock
+  launch(1, kNameCount);                                    // no such kernel
+  launch(1, 1, 0x00ff'ffff);                                // no such stream
+  writer_->put(1, 0x63, 0);                                 // no such kind
+  writer_->put(99, pack_b(RecordKind::kGpuTime, 0, 0), 0);  // of a launch that was not made yet
   writer_->put(0, pack_b(RecordKind::kGpuTime, 0, 0), ~std::uint64_t{0});  // not a number
   writer_->put(1, pack_b(RecordKind::kTick, 0, kNameCount), 0);            // no such phase
 
@@ -150,7 +150,7 @@ TEST_F(RingReaderTest, GivesUpARingWhoseCountIsImpossible) {
   EXPECT_NE(outcome.error().line().find("record count"), std::string::npos);
 }
 
-TEST_F(RingReaderTest, TakesALeapOfTheCountAsLostRecords) {
+TEST_F(RingReaderTest, CountsALeapOfTheHeadAsLostRecords) {
   overwrite_head(std::uint64_t{1} << 40);
 
   const RingBatch batch = drain(at_ms(1));
@@ -200,7 +200,7 @@ TEST_F(RingReaderTest, IgnoresANameOfImpossibleLength) {
   EXPECT_EQ(reader_->name(id), std::nullopt);
 }
 
-TEST_F(RingReaderTest, TellsWhoWritesAndHowItStands) {
+TEST_F(RingReaderTest, ReportsTheWriterAndItsStatus) {
   writer_->set_status(RingStatus::kHandedOver, "a profiler started");
 
   const auto info = reader_->info();
@@ -212,7 +212,7 @@ TEST_F(RingReaderTest, TellsWhoWritesAndHowItStands) {
   EXPECT_EQ(info->process, program_invocation_short_name);
 }
 
-TEST_F(RingReaderTest, TextWithoutAnEndStopsAtItsField) {
+TEST_F(RingReaderTest, UnterminatedTextStopsAtItsField) {
   char full[sizeof(RingHeader::reason)];
   std::fill(std::begin(full), std::end(full), 'r');
   ASSERT_EQ(::pwrite(file_.get(), full, sizeof full, offsetof(RingHeader, reason)), 128);
@@ -235,7 +235,7 @@ TEST_F(RingReaderTest, WritesWhatTheControllerWants) {
   EXPECT_EQ(control.spacing_ns, 80'000'000U);
 }
 
-TEST_F(RingReaderTest, NeverAsksForEventsMoreOftenThanIsFree) {
+TEST_F(RingReaderTest, NeverRequestsEventsTooOften) {
   ASSERT_TRUE(reader_->want_events(WantedEvents{17, std::nullopt, milliseconds(1)}).ok());
 
   EXPECT_EQ(writer_->control().spacing_ns, kLeastSpacingNs);

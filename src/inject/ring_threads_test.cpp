@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several writers and a reader at once, honest and hostile.
+// Several writers, honest and hostile, and one reader at the same time.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -23,7 +23,7 @@ TEST_F(RingThreadsTest, EveryRecordArrivesWholeOrIsCounted) {
   constexpr std::uint32_t kEach = 100'000;
   std::atomic<unsigned> running = kWriters;
   std::vector<std::thread> writers;
-  // A record of thread t carries kernel = stream = t and counts in its time.
+  // A record of thread t has kernel = stream = t, and its time is a running number.
   for (std::uint32_t t = 0; t < kWriters; ++t)
     writers.emplace_back([&, t] {
       for (std::uint32_t i = 0; i < kEach; ++i) launch(i, t, t);
@@ -82,7 +82,7 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
           }
           break;
         default: {
-          // Well sealed, so that the words behind the seal are looked at.
+          // The seal is valid, so that the reader looks at the words behind it.
           const RingSlot slot{0, random() >> (random() % 64), random(), random()};
           RingSlot sealed = slot;
           const std::uint64_t number = junk % (2 * kSlotCount);
@@ -96,7 +96,7 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
 
   std::uint64_t accepted = 0;
   RingBatch batch;
-  // On a busy machine the other thread may come late.
+  // On a busy machine the other thread may start late.
   const auto untouched = [&] { return reader_->lost() + reader_->damaged() == 0; };
   for (int i = 0; i < 3000 || (i < 1'000'000 && untouched()); ++i) {
     batch.clear();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kMostProbes = 64;
 
-// FNV-1a: names differ anywhere along hundreds of bytes, and are hashed once each.
+// FNV-1a. Names may differ anywhere in hundreds of bytes, and each is hashed only once.
 std::uint64_t hash_of(const char* text) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325U;
   for (; *text != '\0'; ++text)
@@ -24,14 +24,14 @@ std::uint64_t hash_of(const char* text) {
   return hash ^ (hash >> 29);
 }
 
-// Beyond the limit on file sizes waits a signal that ends the process, not an error.
+// Growing a file beyond the limit on file sizes raises a signal that would end the job.
 bool file_may_be_so_large() {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kRingSize);
 }
 
-// The whole file, mapped, with all its blocks there; null if anything is amiss.
+// The whole file, mapped, with all its blocks allocated; null if anything fails.
 void* make_file(int folder, const char* name) {
   if (!file_may_be_so_large()) return nullptr;
   const int fd = ::openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -121,7 +121,7 @@ void RingWriter::fill_header(RingSource source) {
 std::uint32_t RingWriter::add_name(const char* text) {
   const std::uint32_t id = __atomic_fetch_add(&name_count_, 1, __ATOMIC_RELAXED);
   if (id >= kOtherNames) {
-    __atomic_store_n(&name_count_, kOtherNames, __ATOMIC_RELAXED);  // so that it never wraps
+    __atomic_store_n(&name_count_, kOtherNames, __ATOMIC_RELAXED);  // keeps the count from wrapping
     __atomic_fetch_add(&header_->names_lost, 1, __ATOMIC_RELAXED);
     return kOtherNames;
   }
@@ -133,8 +133,8 @@ std::uint32_t RingWriter::add_name(const char* text) {
   return id;
 }
 
-// Lock-free: whoever finds a free entry writes the name first and then claims the entry. If another
-// thread claimed it meanwhile for the same name, that one's id holds and ours stays unused.
+// Lock-free: a thread that finds a free entry writes the name first and then claims the entry. If
+// another thread has claimed it for the same name meanwhile, that id is used and ours stays unused.
 std::uint32_t RingWriter::intern(const char* text) {
   const std::uint64_t hash = hash_of(text);
   const std::uint64_t tag = hash & ~std::uint64_t{0xffff};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training process's end of a ring (ring.h). All calls after open() are lock-free and never
-// allocate, wait, print or fail; any thread may make them. Only plain C is called: this is part of
-// libraries that live inside other people's programs.
+// The training process's side of a ring (ring.h). After open(), all calls are lock-free and never
+// allocate, wait, print or fail; any thread may make them. Only plain C is used, because this code
+// runs inside other people's programs.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace hypermile {
 
-// CLOCK_MONOTONIC.
+// Nanoseconds on CLOCK_MONOTONIC.
 std::uint64_t monotonic_ns();
 
 class RingWriter {
  public:
   constexpr RingWriter() = default;
 
-  // Makes a ring in the folder that kRingDirVariable names; false if there is none or no room.
+  // Makes a ring in the folder that kRingDirVariable names. False if there is no folder or no room.
   bool open(RingSource source);
   bool is_open() const { return header_ != nullptr; }
-  // In a forked child: the ring is the parent's, and this object has none.
+  // For a forked child: the ring belongs to the parent, so this object lets go of it.
   void abandon();
 
-  // Returns the record's number.
+  // Writes a record and returns its number.
   std::uint64_t put(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     const std::uint64_t number = __atomic_fetch_add(&header_->head, 1, __ATOMIC_RELAXED);
     RingSlot& slot = slots_[number & (kSlotCount - 1)];
-    // Release stores, so that whoever sees a new word sees the broken seal before it.
+    // Release stores: a reader that sees a new word also sees that the seal was cleared before it.
     __atomic_store_n(&slot.seal, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot.a, a, __ATOMIC_RELEASE);
     __atomic_store_n(&slot.b, b, __ATOMIC_RELEASE);
@@ -37,12 +37,12 @@ class RingWriter {
     return number;
   }
 
-  // The id of a name, the same for the same text; kOtherNames when there is no more room.
+  // The id of a name; the same text always has the same id. kOtherNames if there is no more room.
   std::uint32_t intern(const char* text);
 
-  // Also leaves a record, so that a reader learns when.
+  // Also writes a record, so that the reader learns the time of the change.
   void set_status(RingStatus status, const char* reason);
-  // At the process's end. The header keeps saying why nothing was watched, if nothing was.
+  // Called when the process ends. The header keeps the reason if nothing was ever watched.
   void end();
 
   RingHeader& header() { return *header_; }
@@ -59,7 +59,8 @@ class RingWriter {
   RingName* names_ = nullptr;
   RingSlot* slots_ = nullptr;
   std::uint32_t name_count_ = 0;
-  std::uint64_t known_[kTableSize] = {};  // upper 48 bits of the hash, id + 1 below; 0 is free
+  // Upper 48 bits of the hash, then id + 1; 0 marks a free entry.
+  std::uint64_t known_[kTableSize] = {};
 };
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU times of steps that the program tells itself, over the fake driver and the fake CUPTI.
+// GPU times of steps that the program itself reports, on the fake driver and the fake CUPTI.
 #include <algorithm>
 
 #include "testing/training_fixture.h"
@@ -10,8 +10,8 @@ namespace {
 
 using StepEventsTest = TrainingTest;
 
-// 10 kernels of 0.2 ms a step: events lie whole steps of 2 ms apart on the GPU, and 50 ms apart on
-// the host, which is ahead.
+// A step has 10 kernels of 0.2 ms. Events lie a whole number of 2 ms steps apart on the GPU, and 50
+// ms apart on the host, which runs ahead.
 void expect_steps_on_the_gpu(const ReadRing& launches, const std::vector<RingTick>& steps) {
   const auto& times = launches.batch.gpu_times;
   ASSERT_GE(times.size(), 3U);

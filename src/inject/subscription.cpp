@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 100'000'000;
 
-// Constant-initialised and never destroyed: calls may come before and after everything else.
+// Constant-initialised and never destroyed, because calls may come at any time of the process.
 constinit Subscription subscription;
 
 void step_aside() {
@@ -47,7 +47,6 @@ Subscription& subscription_of_process() {
   return subscription;
 }
 
-// Holds the lock while it lives.
 class Subscription::Held {
  public:
   explicit Held(Subscription& of) : of_(of) {
@@ -69,12 +68,12 @@ class Subscription::Held {
 };
 
 void Subscription::turn(const std::uint32_t* functions, std::size_t count, bool on) {
-  // An older CUPTI knows fewer functions than we do, and then nobody can call them.
+  // An older CUPTI does not know all of these functions; then the job cannot call them either.
   for (std::size_t i = 0; i < count; ++i)
     library_.enable(on ? 1 : 0, subscriber_, cupti::kDriverApi, functions[i]);
 }
 
-// CUPTI's answer; kSuccess when our callback is called from now on.
+// Returns CUPTI's code; on kSuccess our callback is called from now on.
 int Subscription::subscribe() {
   const int outcome = library_.subscribe(&subscriber_, callback_, nullptr);
   if (outcome != cupti::kSuccess) return outcome;
@@ -90,12 +89,14 @@ void Subscription::begin(cupti::Callback callback, RingWriter& ring) {
   library_.get_version(&ring.header().cupti_version);
   const int outcome = subscribe();
   if (outcome == cupti::kMultipleSubscribers || outcome == cupti::kMaxLimitReached)
-    return ring.set_status(RingStatus::kOtherProfiler, "a profiler was there before us");
+    return ring.set_status(RingStatus::kOtherProfiler,
+                           "another profiler had already subscribed to CUPTI");
   if (outcome != cupti::kSuccess)
     return ring.set_status(RingStatus::kCuptiFailed, "CUPTI refused a subscription");
   if (!hear_of_others(library_)) {
     library_.unsubscribe(subscriber_);
-    return ring.set_status(RingStatus::kCuptiFailed, "a later profiler could not be heard of");
+    return ring.set_status(RingStatus::kCuptiFailed,
+                           "hypermile could not make sure to give way to a later profiler");
   }
   place_ = kOurs;
   ring.set_status(RingStatus::kWatching, "");

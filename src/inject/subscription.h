@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our use of CUPTI's one place for a subscriber: takes it, gives it up for a profiler that comes
-// later, turns the callbacks of launches off and on. CUPTI wants such calls one at a time, so all
-// of them are made here, under one lock that is held for microseconds. Whoever cannot have it
-// within a tenth of a second (its holder did not survive a fork) goes on without.
+// Our subscription to CUPTI, which has room for only one subscriber: takes the place, gives it up
+// to a profiler that comes later, and switches launch callbacks. CUPTI requires that these calls
+// never overlap, so all of them are made here under one lock, which is held for microseconds. A
+// thread that cannot get the lock within 0.1 s (its holder did not survive a fork) goes on without
+// it.
 #pragma once
 
 #include "inject/cupti_library.h"
@@ -15,16 +16,16 @@ class Subscription {
  public:
   constexpr Subscription() = default;
 
-  // Subscribes `callback` and turns everything on; the ring's status tells how that went.
+  // Subscribes `callback` and turns all callbacks on. The ring's status says whether that worked.
   void begin(cupti::Callback callback, RingWriter& ring);
 
-  // A profiler is about to subscribe. There is one place, and it is theirs. True if it was ours.
+  // Called when a profiler is about to subscribe: gives the place up. True if it was ours.
   bool make_room();
-  // False once the place is somebody else's, or the process exits.
+  // False once somebody else has the place or the process exits.
   bool turn_launches(bool on);
-  // For measuring: gives the place up, or takes it again unless somebody else has.
+  // For measurements: gives the place up, or takes it again unless somebody else has it.
   void pause(bool paused);
-  // The process exits: CUPTI may go any moment now and is left alone.
+  // Called when the process exits: CUPTI may be unloaded at any moment, so it is not called again.
   void close();
 
   const CuptiLibrary& library() const { return library_; }
@@ -39,11 +40,11 @@ class Subscription {
   CuptiLibrary library_;
   cupti::Callback callback_ = nullptr;
   cupti::Subscriber subscriber_ = nullptr;
-  Place place_ = kNobodys;  // under the lock
+  Place place_ = kNobodys;  // guarded by the lock
   bool locked_ = false;
 };
 
-// The one of this process.
+// The only subscription of this process.
 Subscription& subscription_of_process();
 
 }  // namespace hypermile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libhypermile.so: the ticks of include/hypermile.h, written to a ring of their own that the first
-// tick makes. Without HYPERMILE_RING_DIR a tick is one count and one branch. Where the injected
-// library is loaded too, it is told of each tick, so that it can time it on the GPU.
+// libhypermile.so: the ticks of include/hypermile.h. The first tick makes a ring of their own.
+// Without HYPERMILE_RING_DIR a tick is one count and one branch. If the injected library is loaded
+// too, it is told of each tick, so that it can time the tick on the GPU.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ enum State : int { kUntried, kTrying, kListening, kSilent };
 constinit RingWriter ring;
 constinit int state = kUntried;
 
-// A child that ticks gets a ring of its own.
+// A child that ticks gets its own ring.
 void in_forked_child() {
   ring.abandon();
   if (state != kSilent) state = kUntried;
 }
 
-// One thread makes the ring; ticks of others until then are not worth waiting for.
+// One thread makes the ring; other threads' ticks are dropped until then instead of waiting.
 State begin() {
   int untried = kUntried;
   if (!__atomic_compare_exchange_n(&state, &untried, kTrying, false, __ATOMIC_ACQUIRE,
@@ -48,7 +48,7 @@ bool listening() {
 using MarkTick = void (*)(std::uint64_t number, std::uint64_t now_ns);
 constinit MarkTick mark_tick = nullptr;
 
-// CUDA may load the injected library at any time, or never; it is looked for at ticks 1, 2, 4, 8…
+// CUDA may load the injected library at any time, or never, so it is looked up at ticks 1, 2, 4, 8…
 void look_for_injected(std::uint64_t tick) {
   if ((tick & (tick - 1)) != 0) return;
   const char* path = ::getenv("CUDA_INJECTION64_PATH");

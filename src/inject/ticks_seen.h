@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many ticks this process has made, listened to or not: what a window's iterations are counted
-// from.
+// How many ticks this process has made, whether or not anybody listened. A window counts its
+// iterations from it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is promised to the job (docs/design/injection.md): forks, profilers, captures, limits and
-// whatever is missing, with the injected library in it.
+// The promises to the job (docs/design/injection.md), with the injected library inside it: forks,
+// profilers, captures, limits, and missing parts.
 #include "testing/training_fixture.h"
 
 namespace hypermile {
@@ -87,7 +87,7 @@ TEST_F(UndisturbedJob, MakesRoomForAProfilerThatLooksCuptiUp) {
   EXPECT_NE(output_.find("profiler 0 saw 2"), std::string::npos);
 }
 
-TEST_F(UndisturbedJob, ASecondProfilerIsToldWhatItWouldBeToldWithoutUs) {
+TEST_F(UndisturbedJob, ASecondProfilerGetsTheSameErrorAsWithoutUs) {
   train("init profiler-loaded profiler-linked");
 
   EXPECT_NE(output_.find("profiler 39 saw"), std::string::npos);
@@ -117,7 +117,7 @@ TEST_F(UndisturbedJob, SaysWhyWhenCuptiRefuses) {
   EXPECT_EQ(output_, "done\n");
 }
 
-TEST_F(UndisturbedJob, WithoutAFolderTheJobRunsAsIfNothingWereThere) {
+TEST_F(UndisturbedJob, WithoutAFolderTheJobRunsUnchanged) {
   set("HYPERMILE_RING_DIR", folder_->path() + "/missing");
 
   train("init loop 3 1 0 tick 3 - nvtx step say done");
@@ -135,7 +135,7 @@ TEST_F(UndisturbedJob, ALimitOnFileSizesDoesNotEndTheJob) {
   EXPECT_EQ(output_, "done\n");
 }
 
-TEST_F(UndisturbedJob, NeverTouchesACapture) {
+TEST_F(UndisturbedJob, NeverBreaksACapture) {
   start(
       "init loop 2 1 0 capture 1 1 await loop 60 1 2000 capture 200 50 loop 60 1 2000 violations");
   ReadRing ring = wait_for_launches(3);
@@ -149,7 +149,7 @@ TEST_F(UndisturbedJob, NeverTouchesACapture) {
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 
-TEST_F(UndisturbedJob, ADeadControllerCostsRecordsAndNotTheJob) {
+TEST_F(UndisturbedJob, ADeadControllerCostsRecordsButNotTheJob) {
   train("init loop 20000 10 0 say done");
 
   const ReadRing ring = only_ring();

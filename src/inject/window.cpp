@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The windows of include/hypermile.h. A window is two readings of the clock, the tick count and the
-// energy counters; there is no thread and nothing in between. A counter that moves every 100 ms is
-// up to that old when it is read, evenly spread, at either end: hence the standard error that is
-// told, and the length below which a window is refused.
+// energy counters; no thread runs in between. A counter that is updated every 100 ms is 0 to 100 ms
+// old when it is read, at either end. That gives the reported standard error and the shortest
+// window that is accepted.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,9 @@ namespace {
 static_assert(sizeof(hypermile_measured::reason) == kCounterReason);
 
 constexpr double kCounterPeriod = 0.1;  // seconds; docs/evidence/h200-sensing.md
-constexpr double kAgeError = 0.4082;    // of two ages, each evenly spread over a period
-constexpr double kShortest = 0.5;       // below it a counter's age is too much of the window
+// √(1/6): standard deviation of the difference of two ages, each uniform over a period.
+constexpr double kAgeError = 0.4082;
+constexpr double kShortest = 0.5;  // in shorter windows the counters' age matters too much
 
 void take(const EnergyCounters& counters, const double (&before)[kMostCounters],
           const double (&after)[kMostCounters], hypermile_measured& measured) {
@@ -37,11 +38,11 @@ void take(const EnergyCounters& counters, const double (&before)[kMostCounters],
     const double joules = after[i] - before[i];
     if (joules < 0) {
       ::snprintf(measured.reason, sizeof measured.reason,
-                 "an energy counter went backwards: the driver was loaded anew");
+                 "an energy counter went backwards: the driver was reloaded");
       return;
     }
     measured.joules += joules;
-    // Added up, not by their squares: never too little, and no mathematical library is needed.
+    // Errors are added up linearly, which never understates them and needs no square root.
     measured.joules_error += kAgeError * joules / measured.seconds * kCounterPeriod;
   }
 }
@@ -60,7 +61,7 @@ void measure(hypermile_window& window, hypermile_measured& measured) {
     ::memcpy(measured.reason, counters.reason, sizeof measured.reason);
   } else if (measured.seconds < kShortest) {
     ::snprintf(measured.reason, sizeof measured.reason,
-               "shorter than %.1f s, and energy counters move only every %.1f s", kShortest,
+               "shorter than %.1f s, and energy counters are updated only every %.1f s", kShortest,
                kCounterPeriod);
   } else {
     take(counters, window.joules, joules, measured);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows where there is no driver: whatever is missing is told, and nothing but what the caller
-// knows of is written. Windows on GPUs are tested with the C example (tests/packaging).
+// Windows on a machine without a driver: the result says what is missing, and no byte is written
+// beyond the size that the caller gave. Windows on GPUs are tested with the C example
+// (tests/packaging).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ class WindowWithoutDriver : public ::testing::Test {
   static void SetUpTestSuite() { ::setenv("HYPERMILE_NVML", "/nowhere/libnvidia-ml.so.1", 1); }
 };
 
-TEST_F(WindowWithoutDriver, TellsTimeAndTicksAndWhyThereAreNoJoules) {
+TEST_F(WindowWithoutDriver, ReportsTimeAndTicksAndWhyThereAreNoJoules) {
   hypermile_window* outer = hypermile_window_begin(nullptr);
   hypermile_tick();
   hypermile_window* inner = hypermile_window_begin("0,1");
@@ -34,14 +35,14 @@ TEST_F(WindowWithoutDriver, TellsTimeAndTicksAndWhyThereAreNoJoules) {
   EXPECT_EQ(of_outer.joules, 0);
   EXPECT_EQ(of_outer.gpus, 0U);
   EXPECT_STREQ(of_outer.reason,
-               "NVIDIA's management library is not here: install the NVIDIA driver");
+               "NVIDIA's management library was not found: install the NVIDIA driver");
 }
 
-TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallerKnowsOf) {
+TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallersSize) {
   unsigned char memory[sizeof(hypermile_measured)];
   std::memset(memory, 0xAB, sizeof memory);
 
-  // A caller that was built when the structure had two members.
+  // This caller was built when the structure had two members.
   hypermile_window_end(hypermile_window_begin(nullptr),
                        reinterpret_cast<hypermile_measured*>(memory), 2 * sizeof(double));
 
@@ -49,7 +50,7 @@ TEST_F(WindowWithoutDriver, WritesNoMoreThanTheCallerKnowsOf) {
   EXPECT_NE(memory[0] + memory[1] + memory[2], 3 * 0xAB);
 }
 
-TEST_F(WindowWithoutDriver, BearsNullPointers) {
+TEST_F(WindowWithoutDriver, AcceptsNullPointers) {
   hypermile_measured measured;
 
   EXPECT_EQ(hypermile_window_end(nullptr, &measured, sizeof measured), 0);
@@ -58,7 +59,7 @@ TEST_F(WindowWithoutDriver, BearsNullPointers) {
   EXPECT_EQ(hypermile_window_end(hypermile_window_begin(nullptr), nullptr, 0), 0);
 }
 
-TEST_F(WindowWithoutDriver, AForkInsideItIsTold) {
+TEST_F(WindowWithoutDriver, ReportsAForkInsideTheWindow) {
   hypermile_window* window = hypermile_window_begin(nullptr);
 
   const pid_t child = ::fork();

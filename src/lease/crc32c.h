@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CRC-32C (Castagnoli), the checksum of frames and journal records. It finds torn and damaged
-// bytes; it is no protection against somebody who means harm.
+// CRC-32C (Castagnoli), the checksum of frames and journal records. It detects torn and damaged
+// bytes; it does not protect against deliberate tampering. Pure; cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hypermile {
 
-// `before` is the checksum of what precedes `bytes`, so that parts can be summed one by one.
+// `before` is the checksum of the bytes that precede `bytes`, so that a sum can be taken in parts.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace hypermile

@@ -66,7 +66,7 @@ Result<std::string> FrameWriter::finish() const {
                                         ? fmt::format("a message is larger than {} bytes or {} "
                                                       "fields",
                                                       kMostBodyBytes, kMostFields)
-                                        : "a message has no field"};
+                                        : "a message has no fields"};
   }
   std::string frame;
   put(frame, body_.size(), 4);
@@ -96,7 +96,7 @@ bool Fields::has(std::uint8_t tag) const {
 Result<std::string_view> Fields::text(std::uint8_t tag) const {
   const std::vector<std::string_view> found = texts(tag);
   if (found.empty()) return broken(fmt::format("field {} is missing", tag));
-  if (found.size() > 1) return broken(fmt::format("field {} is there twice", tag));
+  if (found.size() > 1) return broken(fmt::format("field {} occurs twice", tag));
   return found.front();
 }
 

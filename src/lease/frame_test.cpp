@@ -34,7 +34,7 @@ TEST(Frame, GivesBackWhatWasWritten) {
   EXPECT_EQ(fields->real(3).value(), 1410.5);
 }
 
-TEST(Frame, IsIncompleteWhereverItIsCutAndNeverRead) {
+TEST(Frame, IsIncompleteWhereverItIsCut) {
   const std::string bytes = example();
 
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -82,7 +82,7 @@ TEST(Fields, NamesTheFieldThatIsMissingDoubledOrOfAnotherKind) {
   const Fields fields = Fields::parse(cut_frame(bytes).body).value();
 
   EXPECT_EQ(fields.text(1).error().message, "field 1 is missing");
-  EXPECT_EQ(fields.text(2).error().message, "field 2 is there twice");
+  EXPECT_EQ(fields.text(2).error().message, "field 2 occurs twice");
   EXPECT_EQ(fields.number(3).error().message, "field 3 is not a number");
   EXPECT_EQ(fields.real(4).error().message, "field 4 is not a finite number");
 }

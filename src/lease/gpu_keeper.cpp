@@ -21,16 +21,16 @@ bool can_name_a_file(std::string_view uuid) {
          std::all_of(uuid.begin(), uuid.end(), plain);
 }
 
-// Drivers round a limit; what differs by less is the same.
+// Drivers round a power limit, so nearly equal values are the same.
 bool same_limit(double a, double b) {
   return std::abs(a - b) <= std::max(1.0, 0.01 * std::abs(b));
 }
 
 Error above_baseline(Knob knob, double wanted, double most) {
   return Error{ErrorCode::kPermission,
-               fmt::format("{}={:g} is above {:g}, which is in force without this lease",
-                           to_string(knob), wanted, most),
-               "ask for less: a lease never goes above what the administrator has set"};
+               fmt::format("{}={:g} is above {:g}, the value without this lease", to_string(knob),
+                           wanted, most),
+               "request less: a lease may not exceed what the administrator has set"};
 }
 
 }  // namespace
@@ -77,13 +77,14 @@ Result<void> GpuKeeper::check_ready(LeaseId lease) const {
   return {};
 }
 
-// What a lock of ours replaces and cannot be read is the site's declared value or the default.
+// The value to restore. Locked clocks cannot be read: theirs is the site's value or the driver's
+// default.
 Result<std::optional<double>> GpuKeeper::find_baseline(Knob knob) {
   if (options_.site.has(knob) || knob != Knob::kPowerLimit) return options_.site.value(knob);
   ASSIGN_OR_RETURN(const Sample sample, gpu_->read(Sensor::kPowerLimit));
   if (!sample.requested_power_limit) {
     return Error{ErrorCode::kUnsupported,
-                 "the power limit cannot be read, so it could not be given back",
+                 "the power limit cannot be read, so it could not be restored",
                  "declare the site's power limit in the daemon's configuration"};
   }
   return std::optional<double>(sample.requested_power_limit->value());
@@ -119,7 +120,7 @@ Result<std::map<Knob, ChangeRecord>> GpuKeeper::prepare(const SetRequest& reques
 }
 
 Result<SetReply> GpuKeeper::set(const SetRequest& request) {
-  if (!journal_) return Error{ErrorCode::kNotReady, "the GPU has not been taken over yet"};
+  if (!journal_) return Error{ErrorCode::kNotReady, "the GPU is not ready for leases yet"};
   RETURN_IF_ERROR(check_ready(request.lease));
   ASSIGN_OR_RETURN(const Setting bounded,
                    within_bounds(request.setting, request.bounds, gpu_->capabilities()));
@@ -172,7 +173,7 @@ RestoreReport GpuKeeper::restore(RestoreScope scope) {
     report.problem = taken.error();
     return report;
   }
-  // First all that concerns the GPU, then the disk, which may be slow or full.
+  // Restore the GPU first and write to the disk afterwards, which may be slow or full.
   for (const auto& [knob, change] : to_restore()) {
     report.knobs.push_back({knob, restore_knob(knob, change)});
     if (!report.knobs.back().result && !report.problem) {
@@ -209,7 +210,7 @@ Result<RestoreHow> GpuKeeper::restore_knob(Knob knob, const KnobChange& change) 
     if (nothing_to_do) return *nothing_to_do;
   }
   Result<RestoreHow> given = give_back(knob, target);
-  // A knob that the card lacks and that we never set.
+  // A knob that the card lacks and that we never set needs no restore.
   if (!given && given.error().code == ErrorCode::kUnsupported && change.requested.empty()) {
     return RestoreHow::kUntouched;
   }
@@ -235,7 +236,7 @@ Result<RestoreHow> GpuKeeper::give_back(Knob knob, std::optional<double> target)
     const Result<void> applied = all_applied(gpu_->apply(setting));
     if (applied) return RestoreHow::kBaseline;
     const ErrorCode code = applied.error().code;
-    // A value that the card will never take: fail towards fast.
+    // The card will never accept this value, so reset to the driver's default instead.
     if (code != ErrorCode::kUsage && code != ErrorCode::kUnsupported) return applied.error();
   }
   RETURN_IF_ERROR(gpu_->reset(knob));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only caller of a GPU's setters: changes one GPU and gives it back. Every change is preceded
-// by a durable record in the GPU's own journal; a change that cannot be recorded is not made.
+// Changes one GPU and restores it: no other code calls a GPU's setters. Before every change it
+// writes a durable record to the GPU's own journal; a change that cannot be recorded is not made.
 //
-// What "given back" means, knob by knob: the site's declared value where there is one; else for the
-// power limit, which can be read, the value that was found before our first change, and only if
-// what is there now is ours; else, for clocks, which have no getter, the driver's default. Nothing
-// above that value is ever set: a lease makes a GPU slower or leaves it alone.
+// Restoring means, for each knob: the value that the site declares, if any. Otherwise a power
+// limit, which can be read, returns to the value found before our first change, and only if the
+// present value is ours. Clocks, which have no getter, return to the driver's default. A lease
+// never sets more than this value: it makes a GPU slower or leaves it alone.
 //
-// One process keeps a GPU at a time: it holds the lock file beside the journal. The synchronous
-// half of GpuKeeperThread; nothing here waits except the GPU's and the disk's calls.
+// One process at a time keeps a GPU, by holding the lock file beside the journal. GpuKeeperThread
+// calls this on its thread; it blocks only in calls to the GPU and the disk.
 #pragma once
 
 #include <functional>
@@ -30,33 +30,34 @@ namespace hypermile {
 class GpuKeeper {
  public:
   struct Options {
-    std::string folder;  // of journals and locks; it is there, and for this user alone
-    std::string holder;  // "hypermiled (pid 12)": what the lock tells others
-    MachineEpoch epoch;  // which boot and driver this is
-    Setting site;        // the administrator's power cap and clock locks; empty: none
-    // False while a setter that was given up on may still take effect (DeadlineGpu::settled); the
-    // GPU does not count as restored before. Absent: always true.
+    std::string folder;  // holds journals and locks; it exists, and only this user may write there
+    std::string holder;  // shown to other processes by the lock: "hypermiled (pid 12)"
+    MachineEpoch epoch;  // the present boot and driver
+    Setting site;        // the administrator's power cap and clock locks; empty means none
+    // False while a setter that was abandoned may still take effect (DeadlineGpu::settled); until
+    // then the GPU does not count as restored. An absent function means always true.
     std::function<bool()> settled = {};
   };
-  // `files` and `clock` must outlive this. The UUID becomes a file's name: kUsage if it cannot be.
+  // `files` and `clock` must outlive this. kUsage if the UUID cannot be a file name.
   static Result<std::unique_ptr<GpuKeeper>> make(std::unique_ptr<Gpu> gpu, Files& files,
                                                  const Clock& clock, Options options);
 
   const GpuIdentity& identity() const { return gpu_->identity(); }
 
-  // kPermission, kIo (the journal; nothing was changed), kNotReady (before the first complete
-  // restore(), or while something of another lease is not given back); else what became of each
-  // knob.
+  // Returns the outcome for each knob, or kPermission, kIo (the journal failed; nothing was
+  // changed), or kNotReady (before the first complete restore(), or while changes of another lease
+  // are not restored).
   Result<SetReply> set(const SetRequest& request);
 
-  // One attempt at everything that is still changed, also by processes that died before; goes on
-  // after an error. Complete when the report has no problem. kBusy as the problem: another process
-  // keeps the GPU, and the message is its own words.
+  // Tries once to restore everything that is still changed, including changes by processes that
+  // have died, and continues after an error. The restore is complete when the report has no
+  // problem. The problem kBusy means that another process keeps the GPU; its message is that
+  // process's `holder`.
   RestoreReport restore(RestoreScope scope);
 
-  // What we told the GPU, of what is not yet given back.
+  // Our setting, less what has been restored.
   Setting in_force() const;
-  // Nothing of ours is on the GPU, as far as anybody knows.
+  // True when, as far as is known, none of our changes remain on the GPU.
   bool restored() const { return restored_once_ && !everything_ && journal_->changes().empty(); }
 
  private:
@@ -79,7 +80,7 @@ class GpuKeeper {
   Options options_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<Journal> journal_;
-  bool everything_ = false;  // an administrator's reset is not complete yet
+  bool everything_ = false;  // an administrator's reset is still incomplete
   bool restored_once_ = false;
 };
 

@@ -15,7 +15,7 @@ Bounds all_allowed(bool clamp = false) {
 
 class GpuKeeperTest : public ::testing::Test {
  protected:
-  // A process that keeps the card; what is broken about its access to it is in `script`.
+  // A process that keeps the card; `script` lists the faults of its access to the card.
   std::unique_ptr<GpuKeeper> keeper(std::vector<ScriptedFault> script = {}) {
     auto gpu = std::make_unique<FaultyGpu>(std::make_unique<MortalGpu>(card_, fate_), clock_,
                                            std::move(script));
@@ -97,7 +97,7 @@ TEST_F(GpuKeeperTest, LeavesAPowerLimitAloneThatSomebodyElseHasSetSince) {
   EXPECT_EQ(to_string(card_.held), "limit=550W");
 }
 
-TEST_F(GpuKeeperTest, ComparesAlsoAfterItsPredecessorWasKilled) {
+TEST_F(GpuKeeperTest, LeavesAForeignPowerLimitAloneAlsoAfterItsPredecessorWasKilled) {
   ASSERT_TRUE(set(*ready_keeper(), "limit=400").ok());
   card_.held.power_limit = Watts(550);
 
@@ -180,7 +180,7 @@ TEST_F(GpuKeeperTest, AKnobWhoseSettingFailedIsGivenBackToo) {
   ASSERT_TRUE(reply.ok());
   EXPECT_FALSE(all_applied(reply->outcome));
   EXPECT_TRUE(reply->in_force.empty());
-  card_.held.sm_clock = Mhz(1410);  // it took effect after all
+  card_.held.sm_clock = Mhz(1410);  // the failed call took effect after all
   EXPECT_FALSE(keeper->restore(RestoreScope::kChanged).problem);
   EXPECT_TRUE(card_.held.empty());
 }
@@ -194,7 +194,7 @@ TEST_F(GpuKeeperTest, IsNotDoneWhileAnAbandonedCallMayStillTakeEffect) {
 
   const RestoreReport early = keeper->restore(RestoreScope::kChanged);
   const bool restored_at_once = card_.held.empty();
-  card_.held.sm_clock = Mhz(345);  // the late effect
+  card_.held.sm_clock = Mhz(345);  // the abandoned call takes effect late
   settled = true;
   const RestoreReport late = keeper->restore(RestoreScope::kChanged);
 
@@ -238,7 +238,7 @@ TEST_F(GpuKeeperTest, ResetsEverythingForTheAdministratorWhateverTheJournalSays)
   EXPECT_TRUE(card_.held.empty());
 }
 
-TEST_F(GpuKeeperTest, DoesNotTripOverAKnobThatTheCardLacks) {
+TEST_F(GpuKeeperTest, IgnoresAKnobThatTheCardLacks) {
   const Error lacking{ErrorCode::kUnsupported, "no memory lock"};
   const auto keeper = ready_keeper({{GpuCall::kReset, fault::Fails{lacking}, 1, 1}});
 

@@ -29,7 +29,7 @@ void GpuKeeperThread::push(Order order) {
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
-    status_.restored = false;  // until it is carried out, nobody knows
+    status_.restored = false;  // not known to be restored until the order is carried out
   }
   changed_.notify_all();
 }
@@ -75,7 +75,7 @@ void GpuKeeperThread::serve() {
     }
   }
   lock.unlock();
-  // Whoever ends this without having ordered it.
+  // The owner may end this thread without having ordered a restore.
   if (!keeper_->restored()) try_restore(RestoreScope::kChanged);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that keeps one GPU: carries out what the table of leases orders, in order, and tries a
-// restore again until it is complete. The daemon and the guardian have one for each GPU; a driver
-// call that hangs holds up this thread alone.
-//
-// The work itself is GpuKeeper's; here are only the thread, its mailbox and its waiting.
+// A thread that keeps one GPU: it carries out the orders of the lease table in sequence and repeats
+// a restore until it is complete. The daemon and the guardian run one per GPU, so a driver call
+// that hangs blocks only this thread. GpuKeeper does the work and reports failures; this class adds
+// the thread, its mailbox and its pauses.
 #pragma once
 
 #include <condition_variable>
@@ -24,15 +23,15 @@ namespace hypermile {
 
 class GpuKeeperThread final : public GpuPort {
  public:
-  // Hands a function to the loop that calls the table, to be called there soon. Called from this
-  // thread; must not block.
+  // Passes a function to the lease table's loop, which calls it soon. Called from this thread; must
+  // not block.
   using ToLoop = std::function<void(std::function<void()>)>;
 
-  // `clock` is a real one and outlives this.
+  // `clock` must be a real one and outlive this.
   GpuKeeperThread(std::unique_ptr<GpuKeeper> keeper, Clock& clock, ToLoop to_loop);
-  // Waits for the call under way, which a DeadlineGpu bounds. What is ordered and not begun is
-  // dropped; what is changed then is given back in one attempt, and if that fails left to the next
-  // start, by the journal.
+  // Waits for the current call, which a DeadlineGpu bounds, and drops orders that have not begun.
+  // Then tries once to restore what is changed; if that fails, the journal lets the next start do
+  // it.
   ~GpuKeeperThread() override;
 
   const GpuUuid& uuid() const override { return uuid_; }
@@ -40,7 +39,7 @@ class GpuKeeperThread final : public GpuPort {
   void restore(RestoreScope scope, RestoreDone done) override;
   PortStatus status() const override;
 
-  // The pause after a failed attempt to restore, doubled each time.
+  // Pause after a failed restore; it doubles each time.
   static constexpr Seconds kFirstPause = milliseconds(50);
   static constexpr Seconds kLongestPause = Seconds(5);
 
@@ -64,11 +63,11 @@ class GpuKeeperThread final : public GpuPort {
   void push(Order order);
 
   GpuUuid uuid_;
-  std::unique_ptr<GpuKeeper> keeper_;  // the thread's
+  std::unique_ptr<GpuKeeper> keeper_;  // used by the thread alone
   Clock& clock_;
   ToLoop to_loop_;
 
-  // The thread's own: a restore under way.
+  // State of the current restore; used by the thread alone.
   std::vector<RestoreDone> waiting_;
   int attempts_ = 0;
   Seconds pause_ = kFirstPause;
@@ -78,7 +77,7 @@ class GpuKeeperThread final : public GpuPort {
   std::deque<Order> orders_;
   PortStatus status_;
   bool stop_ = false;
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // declared last because it uses all other members
 };
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In real time, because threads take part; nothing here waits longer than it must.
+// These tests run in real time because threads take part; none waits longer than necessary.
 #include "lease/gpu_keeper_thread.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Bounds all_allowed() {
   return Bounds{KnobRange{}, KnobRange{}, KnobRange{}};
 }
 
-// The loop of a daemon, as far as ports need one.
+// A minimal event loop in place of the daemon's.
 class Loop {
  public:
   GpuKeeperThread::ToLoop poster() {
@@ -29,7 +29,7 @@ class Loop {
       changed_.notify_all();
     };
   }
-  // Runs what is posted until `done` or for ten seconds.
+  // Runs posted functions until `done` returns true, at most ten seconds.
   template <class Done>
   bool run_until(Done done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -171,7 +171,7 @@ TEST_F(GpuKeeperThreadTest, EndsWithARestoreThatCannotBeCompleted) {
   port->restore(RestoreScope::kChanged, [](const RestoreReport&) { FAIL(); });
   while (port->status().attempts == 0 || !port->status().problem) std::this_thread::yield();
 
-  port.reset();  // returns
+  port.reset();  // must return
 
   EXPECT_EQ(to_string(one_.held), "sm=1410MHz") << "left to the next start";
 }

@@ -12,11 +12,11 @@ std::string_view to_string(RestoreHow how) {
     case RestoreHow::kBaseline:
       return "set back to its baseline";
     case RestoreHow::kForeign:
-      return "left as somebody else has set it";
+      return "left as another program has set it";
     case RestoreHow::kGone:
       break;
   }
-  return "gone with a restart of the machine or driver";
+  return "already undone by a restart of the machine or driver";
 }
 
 }  // namespace hypermile

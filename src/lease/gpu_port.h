@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU as the table of leases sees it: somebody who changes it and gives it back, in order, on a
-// thread of its own, so that a GPU that hangs delays neither the table nor another GPU.
-// Implementations: GpuKeeperThread, and in tests one that works at once.
+// One GPU as the lease table sees it. A port changes and restores its GPU in the order of the
+// calls, on its own thread, so that a GPU that hangs delays neither the table nor another GPU.
+// Failures arrive in `done` and status(). Implementations: GpuKeeperThread, and in tests one that
+// answers immediately.
 #pragma once
 
 #include <functional>
@@ -17,23 +18,23 @@ namespace hypermile {
 
 struct SetRequest {
   LeaseId lease = 0;
-  std::string owner;  // for the journal's reader
-  // Whole: a knob that it does not name goes back to its baseline.
+  std::string owner;  // recorded in the journal for its reader
+  // The complete setting: a knob that it does not name returns to its baseline.
   Setting setting;
   Bounds bounds;
 };
 
 struct SetReply {
-  Setting in_force;      // what the GPU was told, after bounds; what failed is not in it
+  Setting in_force;      // the setting of the GPU after bounds, without the knobs that failed
   ApplyOutcome outcome;  // per knob
 };
 
 enum class RestoreHow {
-  kUntouched,  // nothing of ours was found there
+  kUntouched,  // none of our changes were on this knob
   kReset,      // to the driver's default
-  kBaseline,   // to the declared or recorded value
-  kForeign,    // somebody else has changed it meanwhile: left alone
-  kGone,       // the machine or driver was restarted since: nothing to undo
+  kBaseline,   // to the value that was declared or recorded
+  kForeign,    // another program has changed it since: left alone
+  kGone,       // a restart of the machine or driver has already undone it
 };
 std::string_view to_string(RestoreHow how);
 
@@ -43,25 +44,25 @@ struct KnobRestore {
 };
 
 struct RestoreReport {
-  std::vector<KnobRestore> knobs;  // of the last attempt
+  std::vector<KnobRestore> knobs;  // results of the last attempt
   int attempts = 0;
-  std::optional<Error> problem;  // why the GPU is not restored yet, or its journal not usable
+  std::optional<Error> problem;  // why the GPU is not restored yet, or why its journal is unusable
 };
 
 enum class RestoreScope {
-  kChanged,     // what the journal says may be changed
-  kEverything,  // every knob, whatever the journal says: the administrator's way out
+  kChanged,     // what the journal lists as possibly changed
+  kEverything,  // every knob, regardless of the journal: the administrator's reset
 };
 
 struct PortStatus {
   GpuIdentity identity;
-  bool restored = false;         // nothing of ours is on the GPU, and it can be leased
-  Setting in_force;              // what we told it, of what is not yet given back
-  std::optional<Error> problem;  // the last one, while there is one
-  int attempts = 0;              // at the restore that is under way
-  std::optional<Instant> since;  // when the call under way began; a GPU that hangs shows here
-  std::uint64_t restores = 0;    // completed, since the start
-  std::uint64_t failures = 0;    // attempts at a knob that failed, since the start
+  bool restored = false;         // none of our changes remain, and the GPU can be leased
+  Setting in_force;              // our setting, less what has been restored
+  std::optional<Error> problem;  // the newest one; empty once it is solved
+  int attempts = 0;              // attempts at the current restore
+  std::optional<Instant> since;  // start of the current call; a GPU that hangs shows here
+  std::uint64_t restores = 0;    // completed since the start
+  std::uint64_t failures = 0;    // failed attempts at a knob since the start
 };
 
 class GpuPort {
@@ -72,9 +73,9 @@ class GpuPort {
   virtual ~GpuPort() = default;
   virtual const GpuUuid& uuid() const = 0;
 
-  // Both return at once and are carried out in the order of the calls. `done` is called on the
-  // thread that calls the table, now or later; of a restore only when it is complete, which may be
-  // never: it is tried again until then.
+  // Both return at once and are carried out in the order of the calls. `done` runs on the thread
+  // that calls the table, now or later. A restore is repeated until it is complete, so its `done`
+  // may never run.
   virtual void set(SetRequest request, SetDone done) = 0;
   virtual void restore(RestoreScope scope, RestoreDone done) = 0;
 

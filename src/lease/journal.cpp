@@ -12,7 +12,7 @@ namespace hypermile {
 namespace {
 
 constexpr int kMostDamagedFiles = 100;
-constexpr const char* kRemedy = "see that the disk of the journals has room and is well";
+constexpr const char* kRemedy = "check that the disk of the journals has free space and no errors";
 
 template <class... Kinds>
 struct Overload : Kinds... {
@@ -75,10 +75,10 @@ Result<void> Journal::replay(std::string_view bytes) {
 
 Result<void> Journal::replay_record(const JournalRecord& record, bool first) {
   if (std::holds_alternative<HeaderRecord>(record) != first) {
-    return damaged("a journal has one header, and that first");
+    return damaged("a journal must have exactly one header, at its start");
   }
   const GpuUuid& gpu = std::visit([](const auto& r) -> const GpuUuid& { return r.gpu; }, record);
-  if (gpu != gpu_) return damaged(fmt::format("a record of another GPU, {}", gpu.text()));
+  if (gpu != gpu_) return damaged(fmt::format("a record belongs to another GPU, {}", gpu.text()));
   std::visit(
       Overload{[](const HeaderRecord&) {}, [this](const ChangeRecord& change) { merge(change); },
                [this](const RestoredRecord& restored) { changes_.erase(restored.knob); }},
@@ -94,7 +94,7 @@ void Journal::count_all_as_changed(const MachineEpoch& now) {
   }
 }
 
-// The baseline that was recorded first stays: a later one may have been read after our change.
+// Keeps the baseline that was recorded first: a later one may have been read after our change.
 void Journal::merge(const ChangeRecord& record) {
   const auto [place, is_new] = changes_.try_emplace(record.knob);
   KnobChange& change = place->second;
@@ -125,7 +125,7 @@ Result<void> Journal::record_changes(std::span<const ChangeRecord> records) {
   RETURN_IF_ERROR(check_room(records));
   std::string bytes;
   for (const ChangeRecord& record : records) bytes += to_frame(record);
-  // While the file grows but can still be written, a failed attempt to shorten it does no harm.
+  // As long as the file can still be appended to, a failed rewrite does no harm.
   const bool must = !file_ || bytes_ + bytes.size() > kMostBytes;
   if (must || bytes_ > kCompactBytes) {
     const Result<void> rewritten = rewrite();
@@ -143,16 +143,16 @@ void Journal::note_applied(Knob knob) {
   requested.erase(requested.begin(), requested.end() - 1);
 }
 
-// Not made durable: if the machine loses this, it has lost power and with it every setting.
+// This need not be durable: if the machine loses it, power failed and all settings are gone.
 void Journal::record_restored(Knob knob) {
   if (changes_.erase(knob) == 0) return;
   const bool short_enough = bytes_ <= kCompactBytes;
   if (file_ && short_enough && append(to_frame(RestoredRecord{gpu_, knob}), false)) return;
-  // What fails here is tried again before the next change.
+  // A failed rewrite is repeated before the next change.
   (void)rewrite();
 }
 
-// After a failure the file may end in a part of a record, so nothing is appended to it any more.
+// After a failure the file may end in part of a record, so nothing more is appended to it.
 Result<void> Journal::append(std::string_view bytes, bool durable) {
   Result<void> written = file_->append(bytes);
   if (written && durable) written = file_->sync();
@@ -178,7 +178,7 @@ std::string Journal::snapshot() const {
   return bytes;
 }
 
-// The name always leads to a whole journal: the old one until the new one is durable.
+// At every instant the path names a complete journal: the old one until the new one is durable.
 Result<void> Journal::rewrite() {
   const auto attempt = [this]() -> Result<void> {
     RETURN_IF_ERROR(keep_damaged());
@@ -187,7 +187,7 @@ Result<void> Journal::rewrite() {
     RETURN_IF_ERROR(file->append(bytes));
     RETURN_IF_ERROR(file->sync());
     RETURN_IF_ERROR(files_.rename(path_ + ".new", path_));
-    file_.reset();  // the old file is not the journal any more
+    file_.reset();  // the open file is no longer the journal
     RETURN_IF_ERROR(files_.sync_folder(folder_));
     file_ = std::move(file);
     bytes_ = bytes.size();
@@ -204,7 +204,7 @@ Result<void> Journal::keep_damaged() {
     const Result<void> linked = files_.link(path_, fmt::format("{}.damaged-{}", path_, n));
     if (!linked && linked.error().code == ErrorCode::kBusy) continue;
     if (!linked) return linked;
-    break;  // with a hundred kept already, this one is not
+    break;  // a hundred damaged files are kept; this one is dropped
   }
   keep_ = false;
   return {};

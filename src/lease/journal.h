@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be changed on one GPU, so that whoever comes after a crash can give it back. A file of
-// frames, appended to and made durable before each change; docs/reference/daemon-protocol.md has
-// the format.
+// Lists what may be changed on one GPU, so that the next process can restore it after a crash. It
+// is a file of frames; each record is durable before the change it describes.
+// docs/reference/daemon-protocol.md has the format. GpuKeeper uses it on its thread.
 //
-// A journal that cannot be read to its end is damaged: its file is kept under another name, and
-// every knob of the GPU counts as changed. Opening never fails: what cannot be read is damage, and
-// what cannot be written shows when a change is to be recorded, which is then refused. Recording
-// that something was given back never stands in the way of giving back.
+// A journal that cannot be read to its end is damaged: the file is kept under another name, and
+// every knob of the GPU counts as changed. Opening never fails: an unreadable file counts as
+// damage, and an unwritable one makes record_changes() fail, so that the change is refused. A
+// failure to record a restore never prevents the restore.
 #pragma once
 
 #include <map>
@@ -27,11 +27,11 @@ namespace hypermile {
 
 // A knob that may be changed.
 struct KnobChange {
-  // What was found before the first change; nullopt: the driver's default, or not known.
+  // The value found before the first change; nullopt: the driver's default, or unknown.
   std::optional<double> baseline = {};
-  // Any of these may be in force; the newest last.
+  // Any of these values may be in force; the newest is last.
   std::vector<double> requested = {};
-  // False after damage: something else may be in force, too.
+  // False after damage: another value may be in force as well.
   bool requested_known = true;
   LeaseId lease = 0;
   std::string owner = {};
@@ -40,8 +40,9 @@ struct KnobChange {
 
 class Journal {
  public:
-  // `files` must outlive this. The journal is `folder`/`gpu`.journal; with ".new" and ".damaged-N"
-  // after it are the names that it uses beside. `now` is the epoch of what damage leaves unknown.
+  // `files` must outlive this. The journal is `folder`/`gpu`.journal; it also uses that name with
+  // ".new" and ".damaged-N" appended. `now` is the epoch recorded for knobs that damage left
+  // unknown.
   static std::unique_ptr<Journal> open(Files& files, std::string folder, GpuUuid gpu,
                                        MachineEpoch now);
 
@@ -49,17 +50,18 @@ class Journal {
   // What was wrong with the file that open() found.
   const std::optional<Error>& damage() const { return damage_; }
 
-  // Durable when it succeeds; when it fails, the changes must not be made. The baseline of a knob
-  // that is changed already stays the one that was recorded first.
+  // The records are durable on success; on failure the changes must not be made. A knob that is
+  // already changed keeps the baseline that was recorded first.
   Result<void> record_changes(std::span<const ChangeRecord> records);
-  // The newest request succeeded: it alone can be in force. In memory only.
+  // The newest request succeeded, so no other value can be in force. Affects memory only.
   void note_applied(Knob knob);
-  // Also when it cannot be written: then the knob is given back once more after a crash.
+  // Counts the knob as restored even if the file cannot be written; after a crash it is then
+  // restored once more.
   void record_restored(Knob knob);
 
   static constexpr std::size_t kMostBytes = std::size_t{1024} * 1024;  // a larger file is damaged
   static constexpr std::size_t kCompactBytes = std::size_t{64} * 1024;
-  static constexpr std::size_t kMostUncertain = 16;  // requests of one knob that may be in force
+  static constexpr std::size_t kMostUncertain = 16;  // requests for one knob that may be in force
 
  private:
   Journal(Files& files, std::string folder, GpuUuid gpu);
@@ -79,8 +81,8 @@ class Journal {
   std::string path_;
   std::map<Knob, KnobChange> changes_;
   std::optional<Error> damage_;
-  bool keep_ = false;                 // the damaged file has no second name yet
-  std::unique_ptr<AppendFile> file_;  // null: to be rewritten before the next record
+  bool keep_ = false;                 // the damaged file still has to be kept under another name
+  std::unique_ptr<AppendFile> file_;  // null: the file must be rewritten before the next record
   std::size_t bytes_ = 0;
 };
 

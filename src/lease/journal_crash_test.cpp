@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process that changes a GPU is ended between any two operations on its files and its GPU, with
-// every loss that a disk may show then; the next process must leave the GPU as it was found.
+// Kills a process that changes a GPU between any two operations on its files and its GPU, with
+// every loss that a disk may show. The next process must leave the GPU as it was found.
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ Bounds all_allowed() {
   return Bounds{KnobRange{}, KnobRange{}, KnobRange{}};
 }
 
-// One card and its disk, and processes that come and go.
+// One card with its disk, used by one process after another.
 class CrashTest : public ::testing::Test {
  protected:
   CrashTest() { fresh_card(); }
@@ -41,7 +41,7 @@ class CrashTest : public ::testing::Test {
     (void)reply;
   }
 
-  // What an ordinary process does: two leases, several changes, a knob given back in between.
+  // A typical life: two leases, several changes, and a knob restored in between.
   void live(GpuKeeper& keeper) {
     (void)keeper.restore(RestoreScope::kChanged);
     set(keeper, 1, "sm=1410,limit=400");
@@ -52,14 +52,14 @@ class CrashTest : public ::testing::Test {
     (void)keeper.restore(RestoreScope::kChanged);
   }
 
-  // The next start, on what the disk has kept.
+  // The next process starts with what the disk has kept.
   RestoreReport recover(const FaultyFiles::Disk& disk) {
     Fate fate;
     FaultyFiles files(disk, fate);
     return keeper(files, fate)->restore(RestoreScope::kChanged);
   }
 
-  // The limit as it was found or, after damage, the card's own.
+  // The limit is as it was found or, after damage, the card's own default.
   bool at_baseline() const {
     const Watts limit = card_.held.power_limit.value_or(kCardsLimit);
     return !card_.held.sm_clock && !card_.held.memory_clock &&
@@ -72,7 +72,7 @@ class CrashTest : public ::testing::Test {
     changed_ = false;
   }
 
-  // From a fresh disk and card, dies at `step`.
+  // Starts from a fresh disk and card and dies at `step`.
   std::unique_ptr<FaultyFiles> run_until(Fate& fate, int step, std::size_t torn_after) {
     fresh_card();
     fate = Fate{0, step, torn_after};
@@ -86,7 +86,7 @@ class CrashTest : public ::testing::Test {
     FaultyFiles files({}, fate);
     live(*keeper(files, fate));
     EXPECT_TRUE(at_baseline());
-    return fate.steps;
+    return fate.operations;
   }
 
   VirtualClock clock_;

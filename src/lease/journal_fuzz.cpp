@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a journal: it is read or damaged, never anything worse, and what a process finds in
-// it the next one finds again after a rewrite. The same bytes as a stream of frames.
+// Reads any bytes as a journal: they parse or count as damage, and after a rewrite the next process
+// finds the same changes. The same bytes are also read as a stream of frames.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void read_frames(std::string_view stream) {
     if (frame.bytes > stream.size()) std::abort();
     const auto fields = Fields::parse(frame.body);
     if (fields) {
-      // What was read can be written, and is the same frame.
+      // Fields that were read can be written again, as the same frame.
       FrameWriter writer;
       for (const Fields::Field& field : fields->all()) writer.text(field.tag, field.bytes);
       const auto again = writer.finish();
@@ -48,8 +48,8 @@ void replay(std::string bytes) {
   if (!next->damage() && next->changes().size() != before - (had_sm ? 1 : 0)) std::abort();
 }
 
-// The input as bodies, each after a byte that is its length, in frames whose checksums are right:
-// what no fuzzer finds by chance.
+// Packs the input into frames with correct checksums, which a fuzzer would not find by chance. Each
+// body in the input follows a byte with its length.
 std::string seal(std::string_view bodies) {
   std::string frames = to_frame(HeaderRecord{1, GpuUuid("GPU-1")});
   while (!bodies.empty()) {

@@ -62,7 +62,7 @@ Result<Knob> read_knob(const Fields& fields) {
   for (const Knob knob : kAllKnobs) {
     if (to_string(knob) == name) return knob;
   }
-  return Error{ErrorCode::kParse, "a record names a knob that is not known"};
+  return Error{ErrorCode::kParse, "a record names an unknown knob"};
 }
 
 Result<std::optional<double>> read_optional(const Fields& fields, Tag tag) {
@@ -96,7 +96,7 @@ Result<JournalRecord> read_change(const Fields& fields, GpuUuid gpu) {
 
 }  // namespace
 
-// Bounded fields, so that a frame always fits.
+// All fields are bounded, so finish() cannot fail.
 std::string to_frame(const JournalRecord& record) {
   return std::visit([](const auto& r) { return write(r).finish().value(); }, record);
 }
@@ -112,7 +112,7 @@ Result<JournalRecord> parse_record(std::string_view body) {
     ASSIGN_OR_RETURN(const Knob knob, read_knob(fields));
     return JournalRecord(RestoredRecord{std::move(gpu), knob});
   }
-  return Error{ErrorCode::kParse, fmt::format("record kind {} is not known", kind)};
+  return Error{ErrorCode::kParse, fmt::format("the record kind {} is unknown", kind)};
 }
 
 }  // namespace hypermile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One record of a journal, as a frame; docs/reference/daemon-protocol.md lists the tags.
+// One record of a journal, to and from a frame; docs/reference/daemon-protocol.md lists the tags.
+// Used by Journal. Parsing fails with kParse; writing cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,16 @@ struct HeaderRecord {
 struct ChangeRecord {
   GpuUuid gpu;
   Knob knob = Knob::kSmClock;
-  std::optional<double> baseline;   // MHz or W; nullopt: the driver's default
-  std::optional<double> requested;  // nullopt: not known (carried over from a damaged journal)
+  std::optional<double> baseline;  // MHz or W; nullopt: the driver's default
+  // MHz or W; nullopt: unknown, carried over from a damaged journal.
+  std::optional<double> requested;
   LeaseId lease = 0;
   std::string owner;
   MachineEpoch epoch;
   double unix_time = 0;
 };
 
-// A knob was given back.
+// A knob was restored.
 struct RestoredRecord {
   GpuUuid gpu;
   Knob knob = Knob::kSmClock;
@@ -42,9 +44,9 @@ struct RestoredRecord {
 
 using JournalRecord = std::variant<HeaderRecord, ChangeRecord, RestoredRecord>;
 
-// Text that is too long for a record is cut.
+// Cuts text that is too long for a record.
 std::string to_frame(const JournalRecord& record);
-// `body` is a whole frame's. kParse for one that is no record of ours.
+// `body` is the body of a whole frame. kParse where it is not a valid record.
 Result<JournalRecord> parse_record(std::string_view body);
 
 }  // namespace hypermile

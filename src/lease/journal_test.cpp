@@ -87,7 +87,7 @@ TEST_F(JournalTest, IsWholeUnderItsNameAtEveryInstantOfARewrite) {
       FaultyFiles files(files_.after_kill(), fate);
       const auto journal = open(files);
       // Long enough to be rewritten several times.
-      fate.dies_at = fate.steps + 1000 + step;
+      fate.dies_at = fate.operations + 1000 + step;
       while (!fate.dead()) {
         (void)record(*journal, change(Knob::kPowerLimit, 300, 650));
         journal->note_applied(Knob::kPowerLimit);

@@ -19,7 +19,7 @@ std::span<const Mhz> clocks_of(Knob knob, const Capabilities& can) {
   return {};
 }
 
-// The value in `range` nearest to `wanted`, of those that the card supports where it says.
+// The value in `range` nearest to `wanted`; where the card lists its clocks, one of those.
 std::optional<double> nearest_allowed(Knob knob, double wanted, const KnobRange& range,
                                       const Capabilities& can) {
   const std::span<const Mhz> clocks = clocks_of(knob, can);
@@ -35,9 +35,9 @@ std::optional<double> nearest_allowed(Knob knob, double wanted, const KnobRange&
 
 Error outside(Knob knob, double wanted, const KnobRange& range) {
   return Error{ErrorCode::kPermission,
-               fmt::format("{}={:g} {} is outside what this lease may ask for, {:g} to {:g} {}",
+               fmt::format("{}={:g} {} is outside the range of this lease, {:g} to {:g} {}",
                            to_string(knob), wanted, unit(knob), range.min, range.max, unit(knob)),
-               "ask for a value inside, or the administrator for more"};
+               "choose a value in that range, or ask the administrator for a wider one"};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Result<Setting> within_bounds(const Setting& wanted, const Bounds& bounds,
     if (!range) {
       return Error{ErrorCode::kPermission,
                    fmt::format("this lease may not change {}", to_string(knob)),
-                   "leave it out, or ask the administrator to allow it"};
+                   "do not set it, or ask the administrator to allow it"};
     }
     if (*value >= range->min && *value <= range->max) continue;
     if (!bounds.clamp) return outside(knob, *value, *range);

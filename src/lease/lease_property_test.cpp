@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random sequences of everything that can happen to leases, GPUs, disk and process, against a model
-// that knows only who holds what and what was asked for.
+// Random sequences of everything that can happen to leases, GPUs, disk and process are compared
+// with a model that knows only who holds which GPU and which setting was requested.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -144,7 +144,7 @@ class LeaseProperty {
     leases_ = alive;
   }
 
-  // The three things that must always hold.
+  // The three invariants.
   void check() {
     const std::vector<GpuStatus> status = machine_.table->status();
     for (std::size_t gpu = 0; gpu < status.size(); ++gpu) {
@@ -169,7 +169,7 @@ class LeaseProperty {
   std::map<LeaseId, Held> leases_;
 };
 
-TEST(LeaseProperty, HoldsForRandomLives) {
+TEST(LeaseProperty, InvariantsHoldForRandomSequences) {
   int changes = 0;
   int ends = 0;
   for (std::uint64_t seed = 1; seed <= 300 && !::testing::Test::HasFailure(); ++seed) {

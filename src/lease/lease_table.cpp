@@ -23,7 +23,7 @@ bool out_of_reach(const Result<SetReply>& reply) {
 
 Error no_lease(LeaseId lease) {
   return Error{ErrorCode::kNotFound, fmt::format("lease {} is not held by this connection", lease),
-               "it may have expired: acquire a new one"};
+               "it may have expired: acquire a new lease"};
 }
 
 }  // namespace
@@ -31,10 +31,10 @@ Error no_lease(LeaseId lease) {
 struct LeaseTable::Slot {
   GpuPort& port;
   std::optional<LeaseId> holder = {};
-  bool changing = false;  // a set() is under way
-  int restores = 0;       // ordered and not complete
+  bool changing = false;  // a set() is in progress
+  int restores = 0;       // ordered but not yet complete
   bool recovered = false;
-  std::vector<std::function<void()>> waiters = {};  // for the restores to be complete
+  std::vector<std::function<void()>> waiters = {};  // called once all restores are complete
 
   bool free() const { return recovered && !holder && restores == 0; }
 };
@@ -58,7 +58,7 @@ LeaseTable::Slot* LeaseTable::find(const GpuUuid& uuid) const {
 }
 
 Lease* LeaseTable::find(ConnectionId connection, LeaseId lease) {
-  expire();  // an owner that comes late finds nothing, even if nobody has looked meanwhile
+  expire();  // a late owner must find nothing, even if expire() has not run since
   const auto found = leases_.find(lease);
   if (found == leases_.end() || found->second.owner.connection != connection) return nullptr;
   return &found->second;
@@ -73,8 +73,8 @@ Result<void> LeaseTable::check_free(const Slot& slot) const {
   if (slot.holder) {
     const Lease& lease = leases_.at(*slot.holder);
     return Error{ErrorCode::kBusy,
-                 fmt::format("GPU {} is leased to {}, since {:.0f} s", uuid, to_string(lease.owner),
-                             (clock_.now() - lease.since).value()),
+                 fmt::format("GPU {} has been leased to {} for {:.0f} s", uuid,
+                             to_string(lease.owner), (clock_.now() - lease.since).value()),
                  "wait for that job, or ask its owner"};
   }
   if (slot.free()) return {};
@@ -93,8 +93,9 @@ Result<Lease> LeaseTable::acquire(const LeaseRequest& request) {
   expire();
   if (stopping_) return Error{ErrorCode::kNotReady, "the daemon is stopping"};
   if (!(request.ttl >= kShortestTtl && request.ttl <= kLongestTtl)) {
-    return Error{ErrorCode::kUsage, fmt::format("a lease lasts {:g} to {:g} s between renewals",
-                                                kShortestTtl.value(), kLongestTtl.value())};
+    return Error{ErrorCode::kUsage,
+                 fmt::format("the time between renewals of a lease must be {:g} to {:g} s",
+                             kShortestTtl.value(), kLongestTtl.value())};
   }
   std::set<GpuUuid> wanted;
   for (const LeasedGpu& gpu : request.gpus) {
@@ -107,7 +108,7 @@ Result<Lease> LeaseTable::acquire(const LeaseRequest& request) {
     wanted.insert(gpu.uuid);
   }
   if (wanted.empty() || wanted.size() != request.gpus.size()) {
-    return Error{ErrorCode::kUsage, "a lease names at least one GPU, and each once"};
+    return Error{ErrorCode::kUsage, "a lease must name at least one GPU, and each only once"};
   }
   Lease lease{next_id_++,
               request.owner,
@@ -138,13 +139,13 @@ void LeaseTable::set(ConnectionId connection, LeaseId id, const GpuUuid& gpu,
   if (leased == lease->gpus.end()) {
     return done(Error{ErrorCode::kNotFound,
                       fmt::format("GPU {} is not in lease {}", gpu.text(), id),
-                      "name every GPU when acquiring"});
+                      "name every GPU when acquiring the lease"});
   }
   Slot& slot = *find(gpu);
   if (slot.changing) {
     return done(Error{ErrorCode::kBusy,
-                      fmt::format("an earlier change of GPU {} is still under way", gpu.text()),
-                      "wait for its answer"});
+                      fmt::format("an earlier change of GPU {} is still in progress", gpu.text()),
+                      "wait until it is complete"});
   }
   slot.changing = true;
   SetRequest request{id, to_string(lease->owner), setting, leased->bounds};
@@ -161,7 +162,7 @@ void LeaseTable::release(ConnectionId connection, LeaseId id,
                          std::function<void(Result<void>)> done) {
   const Lease* lease = find(connection, id);
   if (lease == nullptr) return done(no_lease(id));
-  // Called once, by the last GPU that is restored.
+  // Counts the GPUs still to be restored; the last one calls `done`.
   const auto left = std::make_shared<std::size_t>(lease->gpus.size());
   const auto shared = std::make_shared<std::function<void(Result<void>)>>(std::move(done));
   for (const LeasedGpu& gpu : lease->gpus) {
@@ -236,7 +237,8 @@ void LeaseTable::reset(const GpuUuid& gpu, std::function<void(Result<void>)> don
 void LeaseTable::stop(std::function<void()> done) {
   stopping_ = true;
   while (!leases_.empty()) end(leases_.begin()->first, LeaseEnd::kStopped);
-  // One more than there are GPUs to wait for, so that it cannot come before this returns to here.
+  // Starts at one more than the number of GPUs to wait for, so that `done` cannot run before this
+  // loop ends.
   const auto left = std::make_shared<std::size_t>(1);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();

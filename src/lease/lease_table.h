@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who holds which GPU, until when, and what happens when a lease ends: the state machine at the
-// centre of the daemon and of the guardian. It owns no thread and no socket: the process's loop
-// calls it, with time from an injected clock, and GpuPorts do the work. One thread uses it; done
-// functions are called on that thread.
+// Knows who holds which GPU and until when, and restores GPUs when a lease ends: the state machine
+// at the centre of the daemon and of the guardian. It owns no thread and no socket. The process's
+// loop calls it, with time from an injected clock, and GpuPorts do the work. One thread uses it and
+// receives all callbacks.
 //
-// A GPU is free, leased, or being restored. It is leased to one owner at a time, and is free again
-// only when its port says that it is restored. However a lease ends, every GPU of it is restored.
+// A GPU is free, leased, or being restored. It is leased to one owner at a time, and becomes free
+// only when its port reports that it is restored. However a lease ends, all its GPUs are restored.
 #pragma once
 
 #include <cstdint>
@@ -24,72 +24,71 @@ namespace hypermile {
 
 struct LeaseRequest {
   Owner owner;
-  std::vector<LeasedGpu> gpus;  // with what the allow-list grants; each GPU once
+  std::vector<LeasedGpu> gpus;  // with the bounds that the allow-list grants; each GPU once
   Seconds ttl;
 };
 
 struct GpuStatus {
   PortStatus port;
   std::optional<Lease> lease;
-  bool free = false;  // could be leased now; a port is restored a moment before its table knows
+  bool free = false;  // could be leased now; a port is restored shortly before the table knows
 };
 
 // Counted since the start, for metrics.
 struct LeaseCounts {
   std::uint64_t granted = 0;
   std::map<LeaseEnd, std::uint64_t> ended;
-  std::uint64_t restores = 0;         // of one GPU, complete
-  std::uint64_t failed_restores = 0;  // attempts that must be made again
+  std::uint64_t restores = 0;         // complete restores of one GPU
+  std::uint64_t failed_restores = 0;  // attempts that have to be repeated
 };
 
 class LeaseTable {
  public:
-  // Told when a lease has ended, before its GPUs are restored. Must not call the table.
+  // Called when a lease has ended, before its GPUs are restored. Must not call the table.
   using Ended = std::function<void(const Lease&, LeaseEnd)>;
 
-  // All must outlive the table. Leases are numbered from `first_id`.
+  // All arguments must outlive the table. Leases are numbered from `first_id`.
   LeaseTable(Clock& clock, std::vector<GpuPort*> gpus, LeaseId first_id, Ended ended = {});
-  // Pending done functions of ports may come later; they find nothing to do.
+  // Callbacks of ports may still arrive after this; they do nothing.
   ~LeaseTable();
   LeaseTable(const LeaseTable&) = delete;
   LeaseTable& operator=(const LeaseTable&) = delete;
 
-  // Gives back whatever an earlier process left changed. No GPU can be leased before that is done
-  // for it. Call once, first.
+  // Restores whatever an earlier process left changed. A GPU cannot be leased until that is done.
+  // Call this once, first.
   void recover();
 
-  // All of the GPUs or none. kUsage for a TTL outside [kShortestTtl, kLongestTtl], no GPU or one
-  // named twice; kNotFound for a GPU that is not here; kBusy names who holds it and since when, or
-  // why it is not restored yet; kNotReady after stop().
+  // Grants all of the GPUs or none. kUsage for a TTL outside [kShortestTtl, kLongestTtl], for no
+  // GPU, or for one named twice; kNotFound for an unknown GPU; kBusy names who holds it and since
+  // when, or why it is not restored yet; kNotReady after stop().
   Result<Lease> acquire(const LeaseRequest& request);
 
-  // The lease then lasts a TTL from now. A lease that is not this connection's is kNotFound, which
-  // is also the answer to an owner that comes too late: it has no lease any more.
+  // Extends the lease to one TTL from now. kNotFound for a lease that this connection does not
+  // hold, which includes one that has expired.
   Result<Instant> renew(ConnectionId connection, LeaseId lease);
 
-  // Tells a GPU of the lease what to do; knobs that `setting` does not name go back to their
-  // baseline, so an empty one is the baseline. `done` gets kNotFound, kPermission for what is
-  // outside the bounds, kBusy while an earlier change of this GPU is under way, kIo when the
-  // journal cannot be written (then nothing was changed). A GPU that does not answer ends the
-  // lease.
+  // Applies `setting` to one GPU of the lease; knobs that it does not name return to their
+  // baseline. `done` may get kNotFound, kPermission for a value outside the bounds, kBusy during an
+  // earlier change of this GPU, or kIo when the journal cannot be written (nothing was changed
+  // then). A GPU that does not answer ends the lease.
   void set(ConnectionId connection, LeaseId lease, const GpuUuid& gpu, const Setting& setting,
            GpuPort::SetDone done);
 
-  // `done` when every GPU of it is restored.
+  // Calls `done` when every GPU of the lease is restored.
   void release(ConnectionId connection, LeaseId lease, std::function<void(Result<void>)> done);
 
-  // The connection hung up or its process is gone.
+  // The connection closed or its process ended.
   void owner_gone(ConnectionId connection);
 
-  // Ends what has expired by now. Call it at next_expiry() or later.
+  // Ends every lease that has expired. Call it at next_expiry() or later.
   void expire();
   std::optional<Instant> next_expiry() const;
 
-  // The administrator's way out: ends the lease that holds the GPU and resets every knob of it.
-  // `done` when that is complete; kNotFound when there is no such GPU.
+  // The administrator's reset: ends the lease that holds the GPU and resets all its knobs. Calls
+  // `done` when that is complete; kNotFound for an unknown GPU.
   void reset(const GpuUuid& gpu, std::function<void(Result<void>)> done);
 
-  // Ends every lease and grants no more. `done` when every GPU is restored.
+  // Ends every lease and grants no more. Calls `done` when every GPU is restored.
   void stop(std::function<void()> done);
 
   std::vector<GpuStatus> status() const;
@@ -100,7 +99,7 @@ class LeaseTable {
 
  private:
   struct Slot;   // one GPU
-  struct Alive;  // lets a late done function see that the table is gone
+  struct Alive;  // lets a late callback find out that the table is gone
 
   Slot* find(const GpuUuid& uuid) const;
   Lease* find(ConnectionId connection, LeaseId lease);

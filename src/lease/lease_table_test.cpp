@@ -36,7 +36,7 @@ TEST_F(LeaseTableTest, LeasesOneGpuToOneOwnerAndNamesTheHolder) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::kBusy);
   EXPECT_EQ(second.error().message,
-            "GPU GPU-0 is leased to python3 (pid 1001, uid 500, job 7), since 3 s");
+            "GPU GPU-0 has been leased to python3 (pid 1001, uid 500, job 7) for 3 s");
   EXPECT_TRUE(acquire(2, {1}).ok()) << "nothing of the refused request is held";
 }
 
@@ -100,7 +100,7 @@ TEST_F(LeaseTableTest, ExpiresUnlessRenewedInTime) {
   EXPECT_FALSE(table().next_expiry());
 }
 
-TEST_F(LeaseTableTest, ALateRenewalOrChangeComesToNothing) {
+TEST_F(LeaseTableTest, RefusesALateRenewalOrChange) {
   const Lease lease = acquire(1, {0}, Seconds(10)).value();
   ASSERT_TRUE(machine_.set(1, lease.id, 0, "sm=1410").ok());
   machine_.clock.advance(Seconds(10));
@@ -241,7 +241,7 @@ TEST_F(LeaseTableTest, AGpuThatCannotBeRestoredIsNotLeasedAndSaysWhy) {
 }
 
 TEST_F(LeaseTableTest, TheAdministratorResetsAGpuUnderAnyLease) {
-  machine_.cards[0]->held.sm_clock = Mhz(345);  // of unknown origin
+  machine_.cards[0]->held.sm_clock = Mhz(345);  // set by an unknown program
   const Lease lease = acquire(1, {0}).value();
   ASSERT_TRUE(machine_.set(1, lease.id, 0, "limit=400").ok());
   bool done = false;
@@ -271,7 +271,7 @@ TEST_F(LeaseTableTest, IsDoneOnlyWithTheLastOfSeveralRestores) {
   EXPECT_TRUE(acquire(1, {0}).ok());
 }
 
-TEST_F(LeaseTableTest, RefusesWhatIsNoLease) {
+TEST_F(LeaseTableTest, RefusesAnInvalidRequest) {
   EXPECT_EQ(acquire(1, {}).error().code, ErrorCode::kUsage);
   EXPECT_EQ(acquire(1, {0, 0}).error().code, ErrorCode::kUsage);
   EXPECT_EQ(acquire(1, {7}).error().code, ErrorCode::kNotFound);
@@ -296,7 +296,7 @@ TEST_F(LeaseTableTest, ShowsWhoHoldsWhatAndCounts) {
   EXPECT_EQ(table().counts().ended.at(LeaseEnd::kOwnerGone), 1U);
 }
 
-TEST_F(LeaseTableTest, AnAnswerThatComesAfterTheTableIsGoneFindsNothing) {
+TEST_F(LeaseTableTest, IgnoresACallbackAfterTheTableIsGone) {
   const Lease lease = acquire(1, {0}).value();
   machine_.ports[0]->hold = true;
   bool answered = false;

@@ -28,7 +28,7 @@ MachineEpoch read_machine_epoch(const std::string& root) {
   epoch.boot = first_line(root + "/proc/sys/kernel/random/boot_id");
   const std::string version = first_line(root + "/sys/module/nvidia/version");
   const std::string address = first_line(root + "/sys/module/nvidia/sections/.text");
-  // Those who may not know where the module lies are told 0.
+  // The kernel shows address 0 to processes without the right to know it.
   const bool told = address.find_first_not_of("0x") != std::string::npos;
   if (!version.empty() && told) epoch.driver = version + "@" + address;
   return epoch;

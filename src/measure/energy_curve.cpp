@@ -6,12 +6,12 @@
 namespace hypermile {
 namespace {
 
-// Further apart, power samples say nothing of what lay between.
+// Power samples that are further apart than this do not reveal the power between them.
 constexpr Seconds kGap = milliseconds(250);
 
-// A sample stands for the time around it: half-way to its neighbours.
-std::vector<CounterStep> integrate(std::span<const TimedPower> samples) {
-  std::vector<CounterStep> sums;
+// Trapezoidal rule: between two samples power is their mean.
+std::vector<EnergyCounterStep> integrate(std::span<const TimedPower> samples) {
+  std::vector<EnergyCounterStep> sums;
   Joules sum(0);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i > 0) {
@@ -32,21 +32,22 @@ bool covers(std::span<const TimedPower> samples, Instant from, Instant to) {
          }) == samples.end();
 }
 
-Joules between(const CounterStep& a, const CounterStep& b, double share) {
+Joules between(const EnergyCounterStep& a, const EnergyCounterStep& b, double share) {
   return a.energy + (b.energy - a.energy) * share;
 }
 
-// The pair of points around `time`; the outermost pair beyond the ends. At least two points.
-std::size_t segment(std::span<const CounterStep> points, Instant time) {
-  const auto after = std::ranges::upper_bound(points, time, {}, &CounterStep::time);
+// Index of the pair of points around `time`, or of the outermost pair beyond the ends. Needs two
+// points.
+std::size_t segment(std::span<const EnergyCounterStep> points, Instant time) {
+  const auto after = std::ranges::upper_bound(points, time, {}, &EnergyCounterStep::time);
   const auto index = static_cast<std::size_t>(after - points.begin());
   return std::clamp<std::size_t>(index, 1, points.size() - 1) - 1;
 }
 
 }  // namespace
 
-EnergyCurve::EnergyCurve(std::span<const CounterStep> steps, std::span<const TimedPower> history,
-                         std::span<const TimedPower> readings)
+EnergyCurve::EnergyCurve(std::span<const EnergyCounterStep> steps,
+                         std::span<const TimedPower> history, std::span<const TimedPower> readings)
     : counted_(steps.size() >= 2) {
   const bool counted = counted_;
   const auto enough = [&](std::span<const TimedPower> samples) {
@@ -58,14 +59,14 @@ EnergyCurve::EnergyCurve(std::span<const CounterStep> steps, std::span<const Tim
   } else if (enough(readings)) {
     integrated_ = integrate(readings);
   }
-  knots_ = counted_ ? std::vector<CounterStep>(steps.begin(), steps.end()) : integrated_;
+  knots_ = counted_ ? std::vector<EnergyCounterStep>(steps.begin(), steps.end()) : integrated_;
 }
 
 Joules EnergyCurve::integral(Instant time) const {
-  // Beyond its ends, a little, power goes on as it was there.
+  // Slightly beyond its ends, power is taken to continue unchanged.
   const std::size_t i = segment(integrated_, time);
-  const CounterStep& a = integrated_[i];
-  const CounterStep& b = integrated_[i + 1];
+  const EnergyCounterStep& a = integrated_[i];
+  const EnergyCounterStep& b = integrated_[i + 1];
   return between(a, b, (time - a.time) / (b.time - a.time));
 }
 
@@ -74,8 +75,8 @@ std::optional<Joules> EnergyCurve::at(Instant time) const {
     return std::nullopt;
   }
   const std::size_t i = segment(knots_, time);
-  const CounterStep& a = knots_[i];
-  const CounterStep& b = knots_[i + 1];
+  const EnergyCounterStep& a = knots_[i];
+  const EnergyCounterStep& b = knots_[i + 1];
   if (counted_ && integrated_.size() >= 2) {
     const Joules whole = integral(b.time) - integral(a.time);
     if (whole > Joules(0)) return between(a, b, (integral(time) - integral(a.time)) / whole);

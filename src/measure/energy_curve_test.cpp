@@ -19,8 +19,8 @@ std::vector<TimedPower> samples(double from, double to) {
   return out;
 }
 
-std::vector<CounterStep> whole_seconds(int count) {
-  std::vector<CounterStep> steps;
+std::vector<EnergyCounterStep> whole_seconds(int count) {
+  std::vector<EnergyCounterStep> steps;
   for (int i = 0; i <= count; ++i) steps.push_back({at(i), Joules(1000 + 200.0 * i)});
   return steps;
 }
@@ -40,7 +40,7 @@ TEST(EnergyCurve, IsStraightWhereNoPowerIsKnown) {
   EXPECT_FALSE(curve.disagreement(at(0), at(3)));
 }
 
-TEST(EnergyCurve, EndsWithItsSteps) {
+TEST(EnergyCurve, IsUnknownOutsideItsSteps) {
   const EnergyCurve curve(whole_seconds(3), samples(0, 5), {});
 
   EXPECT_FALSE(curve.at(at(3.1)));
@@ -55,8 +55,8 @@ TEST(EnergyCurve, IntegratesPowerWithoutACounter) {
 }
 
 TEST(EnergyCurve, ComparesCounterAndIntegral) {
-  std::vector<CounterStep> steps = whole_seconds(4);
-  for (CounterStep& step : steps) step.energy = step.energy * 1.1;
+  std::vector<EnergyCounterStep> steps = whole_seconds(4);
+  for (EnergyCounterStep& step : steps) step.energy = step.energy * 1.1;
   const EnergyCurve curve(steps, samples(0, 4), {});
 
   EXPECT_NEAR(*curve.disagreement(at(0), at(4)), 0.1, 0.01);

@@ -6,7 +6,7 @@
 namespace hypermile {
 namespace {
 
-// A counter that has not moved for this long on a card that draws power stands still.
+// A counter that has not moved for this long on a card that draws power is stuck.
 constexpr Seconds kStuckAfter = Seconds(1);
 
 }  // namespace
@@ -38,7 +38,7 @@ void EnergyMeter::add(const Sample& sample) {
 
 void EnergyMeter::add_counter(Instant time, Joules energy) {
   if (counter_ && energy < *counter_) {
-    // The driver was reloaded or the counter wrapped: start anew from here.
+    // The driver was reloaded or the counter wrapped: start again from this value.
     counter_went_back_ = true;
     step_time_.reset();
   } else if (counter_ && energy > *counter_) {
@@ -52,7 +52,7 @@ void EnergyMeter::add_counter(Instant time, Joules energy) {
 }
 
 void EnergyMeter::add_power(Instant time, Watts power) {
-  // A reading stands for the time until the next one.
+  // A reading counts for the time until the next one.
   if (power_ && time > *power_time_) readings_.add(*power_, time - *power_time_);
   power_ = power;
   power_time_ = time;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean power of an interval from Samples taken inside it.
+// Mean power over an interval, from Samples taken within it. Used by WindowMeter and `monitor`;
+// cannot fail.
 //
-// Sensors change only now and then (every 100 ms on Hopper) and lag, so the counter's value at an
-// arbitrary instant is up to one period old. What is exact is when it changes: mean power is taken
-// from the first change seen to the last. Integrated power is the cross-check, and the stand-in
-// where the card has no counter or the counter stands still.
+// Sensors change rarely (every 100 ms on Hopper) and lag, so at an arbitrary instant the counter's
+// value is up to one period old. The instants at which it changes are exact: mean power is taken
+// from the first observed change to the last. Integrated power is the cross-check, and the
+// substitute where the card has no counter or the counter stands still.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,8 @@ struct MeanPower {
 
   Watts power;
   Source source = Source::kCounter;
-  // Relative standard error, from the scatter between counter steps or power readings; absent when
-  // there were too few.
+  // Relative standard error, from the scatter of counter steps or power readings; absent with too
+  // few of them.
   std::optional<double> error;
   // Counter against integral, as counter / integral - 1, where both are known.
   std::optional<double> disagreement;
@@ -32,14 +33,14 @@ struct MeanPower {
 
 class EnergyMeter {
  public:
-  // In order of time.
+  // Samples come in order of time.
   void add(const Sample& sample);
 
-  // nullopt until there is enough to say anything.
+  // nullopt until two counter steps or two power readings are known.
   std::optional<MeanPower> mean_power() const;
 
  private:
-  // Weighted mean and scatter of a series of powers, each with the time it stood for.
+  // Time-weighted mean and scatter of a series of powers.
   class Series {
    public:
     void add(Watts power, Seconds span);
@@ -58,7 +59,7 @@ class EnergyMeter {
   void add_power(Instant time, Watts power);
 
   std::optional<Joules> counter_;     // last value read
-  std::optional<Instant> step_time_;  // when it last changed
+  std::optional<Instant> step_time_;  // when the value last changed
   bool counter_went_back_ = false;
   Series steps_;
   std::optional<Instant> power_time_;

@@ -76,7 +76,7 @@ TEST(EnergyMeter, TellsHowFarCounterAndPowerDisagree) {
   EXPECT_NEAR(*meter.mean_power()->disagreement, 0.5, 1e-9);
 }
 
-TEST(EnergyMeter, SaysNothingFromNothing) {
+TEST(EnergyMeter, HasNoMeanFromFewerThanTwoReadings) {
   EnergyMeter meter;
   EXPECT_FALSE(meter.mean_power());
   meter.add(at(0, 10, 100));

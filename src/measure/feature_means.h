@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Features that were read several times, averaged; one that was missing at times is the mean of
-// when it was not.
+// Means of features that were read several times. A feature that was missing in some readings is
+// averaged over the others. Used where performance counters are sampled; cannot fail.
 #pragma once
 
 #include "measure/features.h"

@@ -17,7 +17,7 @@ static_assert(std::size(kNames) == kFeatureCount);
 
 constexpr double kMibPerGb = 1e9 / (1024.0 * 1024.0);
 
-// Both directions; one that is not known leaves the sum unknown.
+// Sum of both directions; unknown unless both are known.
 std::optional<double> traffic(std::optional<double> out_mib_s, std::optional<double> in_mib_s) {
   if (!out_mib_s || !in_mib_s) return std::nullopt;
   return (*out_mib_s + *in_mib_s) / kMibPerGb;

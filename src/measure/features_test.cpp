@@ -26,7 +26,7 @@ TEST(Features, NamesAndFeaturesAreOneToOne) {
   EXPECT_EQ(feature_from("no_such_feature"), std::nullopt);
 }
 
-TEST(Features, OfAWindowAloneAreFewAndTheRestIsMissing) {
+TEST(Features, AreMostlyMissingWithoutOtherSources) {
   const Features features = features_of(baseline(), {});
 
   EXPECT_EQ(features.known(), 1U);

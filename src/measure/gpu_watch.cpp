@@ -6,7 +6,8 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kKeep = Seconds(12);  // Boundaries come late, Windows begin before them
+// Boundaries arrive late, and a Window needs readings from before its first
+constexpr Seconds kKeep = Seconds(12);
 constexpr Seconds kPause = Seconds(2);  // after a failure
 constexpr Seconds kAskAgain = milliseconds(20);
 
@@ -55,8 +56,8 @@ std::vector<SamplerReading> GpuWatch::poll_last(Instant now) {
   return readings;
 }
 
-void GpuWatch::want_counter_at(Instant time) {
-  if (sampler_) sampler_->want_counter_at(time);
+void GpuWatch::want_energy_counter_at(Instant time) {
+  if (sampler_) sampler_->want_energy_counter_at(time);
 }
 
 void GpuWatch::remember(const SamplerReading& reading, Instant now) {

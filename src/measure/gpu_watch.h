@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU that the job uses: opened without holding up the loop, polled through a Sampler, its
-// readings kept for as long as a Window may still ask for them. A GPU that fails is retried after a
-// pause, and what it said is remembered.
+// Watches one GPU that the job uses: opens it without blocking the loop, polls it through a
+// Sampler, and keeps the readings for as long as a Window may need them. The loops of `run`,
+// `attach` and the controller own it and call it on their thread. Where a read fails, the watch
+// keeps the error and tries again after a pause.
 #pragma once
 
 #include <deque>
@@ -19,20 +20,21 @@
 
 namespace hypermile {
 
-// For whoever makes Windows: a read of the counter so long after a Boundary tells of a step behind
-// it, of a counter that moves every 100 ms; and readings from so long before one fix the energy
-// there.
+// For callers that make Windows. A counter read this long after a Boundary covers a step behind
+// that Boundary, on a counter that moves every 100 ms.
 inline constexpr Seconds kStepBehind = milliseconds(150);
+// Readings from this long before a Boundary are enough to fix the energy there.
 inline constexpr Seconds kReadingsBefore = Seconds(5);
 
-// What a process of the job calls a GPU: CUDA's number among those visible to it.
+// How a process of the job names a GPU: CUDA's index among the devices visible to that process.
 struct DeviceName {
   std::optional<std::string> visible;  // CUDA_VISIBLE_DEVICES of the process, where it is set
   std::uint32_t device = 0;
   auto operator<=>(const DeviceName&) const = default;
 };
 
-// Opens it without blocking: NVML may take seconds. The future is asked now and then.
+// Opens a GPU without blocking, since NVML may take seconds. The watch checks the future at each
+// poll.
 using OpenGpu = std::function<std::future<Result<std::shared_ptr<Gpu>>>(const DeviceName&)>;
 
 class GpuWatch {
@@ -40,28 +42,28 @@ class GpuWatch {
   // `clock` must outlive it.
   GpuWatch(DeviceName name, const OpenGpu& open, Clock& clock, const SamplerOptions& options);
 
-  // Reads what is due, without waiting for it: gives what was read by now, if anything.
+  // Starts whatever reads are due and returns a reading if one is ready. Never waits.
   std::optional<SamplerReading> poll(Instant now);
-  // All that is left to be told at the end, due or not.
+  // Returns every outstanding reading and one final one, whether due or not.
   std::vector<SamplerReading> poll_last(Instant now);
-  // A Window begins or ends then, as far as can be told: its energy is known best if the counter is
-  // read. Nothing before the GPU is opened.
-  void want_counter_at(Instant time);
+  // Asks for a counter read at `time`, where a Window is expected to begin or end. No effect until
+  // the GPU is open.
+  void want_energy_counter_at(Instant time);
   Instant due() const;
 
   const DeviceName& name() const { return name_; }
   const Clock& clock() const { return clock_; }
   bool opened() const { return sampler_ != nullptr; }
-  const GpuIdentity& identity() const { return gpu_->identity(); }           // once opened
-  const Capabilities& capabilities() const { return gpu_->capabilities(); }  // likewise
-  Gpu& gpu() { return *gpu_; }                                               // likewise
-  // Readings of the last seconds.
+  const GpuIdentity& identity() const { return gpu_->identity(); }           // only once opened
+  const Capabilities& capabilities() const { return gpu_->capabilities(); }  // only once opened
+  Gpu& gpu() { return *gpu_; }                                               // only once opened
+  // Readings of the last 12 seconds, oldest first.
   const std::deque<SamplerReading>& recent() const { return recent_; }
-  const std::optional<Error>& problem() const { return problem_; }  // the last one
-  // The last read failed: it is tried again after a pause.
+  const std::optional<Error>& problem() const { return problem_; }  // the newest error
+  // True between a failed read and the next attempt.
   bool failing() const { return try_again_.has_value(); }
 
-  // From the first reading of the energy counter to the last.
+  // Energy between the first and the last counter read.
   std::optional<Joules> energy() const;
 
  private:

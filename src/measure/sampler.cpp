@@ -7,11 +7,12 @@
 namespace hypermile {
 namespace {
 
-// A counter whose rhythm does not show after so long has none, and is read as the plan says.
+// A counter that shows no rhythm after this many reads has none; from then on it is read on
+// schedule.
 constexpr std::uint64_t kLearningReads = 150;
-// Periods of the plan that a read may be put off for one that is wanted.
+// A scheduled read may wait this many periods for a requested one.
 constexpr double kPatience = 1.5;
-// Power samples of the card that are as good as our own.
+// The card's own power samples replace polled ones if they are at most this far apart.
 constexpr Seconds kDense = milliseconds(40);
 constexpr std::size_t kFewestSamples = 5;
 
@@ -32,7 +33,7 @@ bool Sampler::counter_due(Instant now) const {
   if (learning || !counter_read_) return true;
   if (!counter_.good_time(now)) return false;
   if (counter_wanted_ && now >= *counter_wanted_) return true;
-  // A read that is wanted soon makes up for the one that is planned now.
+  // Skip the scheduled read if a requested one follows soon.
   const Seconds patience =
       counter_wanted_ && *counter_wanted_ - *counter_read_ < kPatience * options_.counter_period
           ? kPatience * options_.counter_period
@@ -40,12 +41,12 @@ bool Sampler::counter_due(Instant now) const {
   return now - *counter_read_ >= patience - options_.period / 2;
 }
 
-SensorWish Sampler::plan(Instant now) const {
+SensorWish Sampler::next_wish(Instant now) const {
   SensorWish wish{options_.cheap, std::nullopt};
   const bool count = counter_due(now);
   if (count) wish.sensors = wish.sensors | Sensor::kEnergy;
   if (!has_history_ || options_.drain_period <= Seconds(0)) return wish;
-  // With the counter, so that power is known as far as energy is.
+  // Drain together with a counter read, so that power is known as far as energy is.
   const bool planned = count && counter_.known();
   if (planned || !drained_ || now - *drained_ >= options_.drain_period) {
     wish.history_after = newest_history_;
@@ -63,26 +64,26 @@ void Sampler::note_started(const SensorWish& wish, Instant now) {
     if (counter_wanted_ && now >= *counter_wanted_) counter_wanted_.reset();
   }
   if (wish.history_after) drained_ = now;
-  // Polls keep their rhythm; one that comes late does not bring a burst after it.
+  // Polls keep their rhythm; after a late poll the missed ones are skipped.
   const Seconds period = calm() ? options_.calm_period : options_.period;
   due_ = due_ + period;
   if (due_ <= now) due_ = now + period;
 }
 
-void Sampler::want_counter_at(Instant time) {
+void Sampler::want_energy_counter_at(Instant time) {
   counter_wanted_ = counter_wanted_ ? std::min(*counter_wanted_, time) : time;
 }
 
 Result<SamplerReading> Sampler::poll() {
   const Instant now = clock_.now();
-  const SensorWish wish = plan(now);
+  const SensorWish wish = next_wish(now);
   note_started(wish, now);
   return take(read_round(gpu_, wish));
 }
 
 Result<std::optional<SamplerReading>> Sampler::poll_ahead() {
   const Instant now = clock_.now();
-  const SensorWish wish = plan(now);
+  const SensorWish wish = next_wish(now);
   PolledRounds rounds = gpu_.poll(wish);
   note_started(rounds.started ? wish : SensorWish(), now);
   if (!rounds.done) return std::optional<SamplerReading>();
@@ -95,7 +96,7 @@ std::vector<SamplerReading> Sampler::poll_last() {
   if (has_counter_) wish.sensors = wish.sensors | Sensor::kEnergy;
   if (has_history_ && options_.drain_period > Seconds(0)) wish.history_after = newest_history_;
   SensorRound last = read_round(gpu_, wish);
-  // By now what was started before is done; it comes first.
+  // The round that was started earlier is complete by now and comes first.
   PolledRounds before = gpu_.poll({});
   std::vector<SamplerReading> readings;
   if (before.done) {
@@ -120,7 +121,7 @@ Result<SamplerReading> Sampler::take(SensorRound round) {
   reading.counter_stands_still = counter_.stands_still();
   if (round.history) {
     reading.history = *std::move(round.history);
-    // Another round may have been started before this one was told.
+    // Another round may have been started before this one was returned.
     std::erase_if(reading.history,
                   [this](const TimedPower& power) { return power.time <= newest_history_; });
     if (round.wish.history_after) dense_history_ = dense(reading.history);

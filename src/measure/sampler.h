@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a GPU's sensors as often as they are worth it. Cheap ones (power, clocks, reasons:
-// microseconds) at every poll. The energy counter costs 3 ms a read on an H200 and moves every
-// 100 ms: it is read at every poll until its rhythm is known, and from then on now and then, well
-// between two steps, which tells the energy at the earlier step exactly (counter_clock.h), and
-// where somebody wants it: a Window begins or ends. The card's own buffer of power samples is
-// drained with the counter, and in between before it runs over (an H200's holds 2.4 s).
+// Reads a GPU's sensors as often as each is worth. Cheap ones (power, clocks, reasons) cost
+// microseconds and are read at every poll. The energy counter costs 3 ms a read on an H200 and
+// moves every 100 ms. It is read at every poll until its rhythm is known. From then on it is read
+// rarely, half-way between two steps, which gives the exact energy at the earlier step
+// (energy_counter_clock.h), and on request where a Window begins or ends. The card's own buffer of
+// power samples is drained with each counter read, and in between before it overflows (2.4 s on an
+// H200).
 //
-// `monitor`, `run` and `simulate` poll through it. Fails as Gpu::read() does.
+// `monitor`, `run` and `simulate` poll through it on their own thread. Fails as Gpu::read() does.
 #pragma once
 
 #include <cstdint>
@@ -16,56 +17,57 @@
 
 #include "base/result.h"
 #include "gpu/gpu.h"
-#include "measure/counter_clock.h"
+#include "measure/energy_counter_clock.h"
 
 namespace hypermile {
 
 struct SamplerOptions {
   SensorSet cheap = Sensor::kPowerInstant | Sensor::kClocks | Sensor::kEventReasons;
   Seconds period = milliseconds(20);  // between two polls
-  // The same where the card keeps power samples of its own, twenty-five a second and more, once the
-  // counter is known: what is left moves every 100 ms. 0: no difference.
+  // The period once the counter's rhythm is known, on a card that buffers at least 25 power samples
+  // a second itself: the remaining sensors change every 100 ms only. 0 means `period`.
   Seconds calm_period = Seconds(0);
-  Seconds counter_period = Seconds(2);  // between two reads of the counter, once it is known
-  Seconds drain_period = Seconds(1.1);  // of the power buffer, at the latest; 0: never
+  Seconds counter_period = Seconds(2);  // between two counter reads, once the rhythm is known
+  // longest time between two drains of the power buffer; 0: never drain
+  Seconds drain_period = Seconds(1.1);
 };
 
 struct SamplerReading {
-  Sample sample;                    // cheap sensors now, and the counter where it was read
-  std::optional<CounterStep> step;  // of the counter, newly known
-  std::vector<TimedPower> history;  // newly drained, oldest first; mostly empty
+  Sample sample;                          // the cheap sensors, and the counter where it was read
+  std::optional<EnergyCounterStep> step;  // a counter step that this reading made known
+  std::vector<TimedPower> history;        // newly drained samples, oldest first; mostly empty
   bool counter_stands_still = false;
 };
 
 class Sampler {
  public:
-  // `gpu` and `clock` must outlive it.
+  // `gpu` and `clock` must outlive this.
   Sampler(Gpu& gpu, Clock& clock, const SamplerOptions& options = {});
 
   // When poll() should be called next.
   Instant due() const { return due_; }
-  // Reads now.
+  // Reads now and waits for the result.
   Result<SamplerReading> poll();
-  // For loops that must not wait for a card: starts reading and gives what was read meanwhile, on a
-  // card behind a thread of its own what the poll before started. nullopt: nothing yet.
+  // For loops that must not wait for a card: starts a read and returns whatever is complete by now.
+  // For a card behind its own thread that is the read of the previous poll, or nullopt.
   Result<std::optional<SamplerReading>> poll_ahead();
-  // All that is left to be told: what was started before, and everything a last reading can tell.
+  // Returns the outstanding reading and a final one with all sensors.
   std::vector<SamplerReading> poll_last();
-  // Reads the counter at the first instant from `time` on at which a read tells something, whatever
-  // the plan; of several such wishes the earliest counts.
-  void want_counter_at(Instant time);
-  void want_counter() { want_counter_at(clock_.now()); }
+  // Reads the counter at the first useful instant from `time` on, ahead of its schedule. Of several
+  // pending requests the earliest counts.
+  void want_energy_counter_at(Instant time);
+  void want_energy_counter() { want_energy_counter_at(clock_.now()); }
   // Drains the power buffer at the next poll.
   void want_history() { drained_.reset(); }
 
   std::uint64_t counter_reads() const { return counter_reads_; }
-  const CounterClock& counter() const { return counter_; }
+  const EnergyCounterClock& counter() const { return counter_; }
 
  private:
   bool counter_due(Instant now) const;
-  SensorWish plan(Instant now) const;
+  SensorWish next_wish(Instant now) const;
   bool calm() const;
-  // It was carried out, or is.
+  // Records that `wish` has been carried out or started.
   void note_started(const SensorWish& wish, Instant now);
   Result<SamplerReading> take(SensorRound round);
 
@@ -73,12 +75,13 @@ class Sampler {
   Clock& clock_;
   SamplerOptions options_;
   Instant due_;
-  CounterClock counter_;
-  std::optional<Instant> counter_read_;  // last
+  EnergyCounterClock counter_;
+  std::optional<Instant> counter_read_;  // time of the newest counter read
   bool has_counter_ = true;
-  std::optional<Instant> counter_wanted_;  // from then on
-  std::uint64_t counter_reads_ = 0;        // answered
-  std::optional<Instant> drained_;         // last
+  // Set while a counter read is requested from this time on.
+  std::optional<Instant> counter_wanted_;
+  std::uint64_t counter_reads_ = 0;  // reads that returned a value
+  std::optional<Instant> drained_;   // time of the newest drain
   Instant newest_history_;
   bool has_history_ = true;
   bool dense_history_ = false;

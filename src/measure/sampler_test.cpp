@@ -11,8 +11,8 @@
 namespace hypermile {
 namespace {
 
-// As an H200: a counter that moves every 100 ms, a buffer of 2.4 s, and a count of what was asked
-// for.
+// A card like an H200: its counter moves every 100 ms and its power buffer holds 2.4 s. Counts the
+// requests.
 class SteppingGpu final : public FakeGpu {
  public:
   explicit SteppingGpu(const Clock& clock) : FakeGpu(clock), now_(clock) {}
@@ -38,7 +38,7 @@ class SteppingGpu final : public FakeGpu {
   }
   std::int64_t newest_sample() const { return now_.now().nanoseconds() / kSampleNs; }
 
-  // Where it is late, as behind a thread: a round is given by the next poll.
+  // With `late`, behaves like a card behind its own thread: the next poll returns a round.
   PolledRounds poll(const SensorWish& wish) override {
     if (!late) return FakeGpu::poll(wish);
     std::optional<SensorRound> next;
@@ -61,9 +61,9 @@ class SteppingGpu final : public FakeGpu {
 };
 
 struct SamplerTest : public ::testing::Test {
-  // Polls until `until`; the steps it was told.
-  std::vector<CounterStep> poll_until(double until) {
-    std::vector<CounterStep> steps;
+  // Polls until `until` (seconds) and returns the counter steps.
+  std::vector<EnergyCounterStep> poll_until(double until) {
+    std::vector<EnergyCounterStep> steps;
     for (; sampler.due().since_origin().value() < until;) {
       clock.sleep_until(sampler.due());
       const auto reading = sampler.poll();
@@ -81,7 +81,7 @@ struct SamplerTest : public ::testing::Test {
   explicit SamplerTest(const SamplerOptions& options = {}) : sampler(gpu, clock, options) {}
 };
 
-TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryOther) {
+TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryTwoSeconds) {
   poll_until(1);
   const int learning = gpu.energy_reads;
   poll_until(61);
@@ -93,7 +93,7 @@ TEST_F(SamplerTest, ReadsCheapSensorsFiftyTimesASecondAndTheCounterEveryOther) {
   EXPECT_EQ(sampler.counter_reads(), static_cast<std::uint64_t>(gpu.energy_reads));
 }
 
-TEST_F(SamplerTest, EveryReadOfTheCounterTellsAStep) {
+TEST_F(SamplerTest, EveryReadOfTheCounterGivesAStep) {
   poll_until(1);
   const int before = gpu.energy_reads;
 
@@ -109,7 +109,7 @@ TEST_F(SamplerTest, ReadsTheCounterAtOnceWhenItIsWanted) {
   poll_until(2);
   const int before = gpu.energy_reads;
 
-  sampler.want_counter();
+  sampler.want_energy_counter();
   poll_until(2.09);
 
   EXPECT_EQ(gpu.energy_reads, before + 1);
@@ -119,8 +119,8 @@ TEST_F(SamplerTest, ReadsTheCounterWhereAWindowWillEndAndNotBefore) {
   poll_until(2);
   const int before = gpu.energy_reads;
 
-  sampler.want_counter_at(Instant() + Seconds(2.3));
-  sampler.want_counter_at(Instant() + Seconds(2.5));
+  sampler.want_energy_counter_at(Instant() + Seconds(2.3));
+  sampler.want_energy_counter_at(Instant() + Seconds(2.5));
   poll_until(2.29);
   const int early = gpu.energy_reads;
   poll_until(2.4);
@@ -129,7 +129,7 @@ TEST_F(SamplerTest, ReadsTheCounterWhereAWindowWillEndAndNotBefore) {
   EXPECT_EQ(gpu.energy_reads, before + 1);
 }
 
-TEST_F(SamplerTest, DrainsLoseNoSampleTellNoneTwiceAndComeWithTheCounter) {
+TEST_F(SamplerTest, DrainsReturnEverySampleOnceAndComeWithACounterRead) {
   poll_until(1);
   std::vector<TimedPower> told;
   bool with_the_counter = true;
@@ -148,7 +148,7 @@ TEST_F(SamplerTest, DrainsLoseNoSampleTellNoneTwiceAndComeWithTheCounter) {
   EXPECT_LE(gpu.drains, 32);
 }
 
-TEST_F(SamplerTest, PollsAheadTellTheSameARoundLater) {
+TEST_F(SamplerTest, PollingAheadReturnsTheSameReadingsOnePollLater) {
   gpu.late = true;
   std::vector<SamplerReading> told;
   for (; sampler.due().since_origin() < Seconds(10.5);) {
@@ -162,7 +162,7 @@ TEST_F(SamplerTest, PollsAheadTellTheSameARoundLater) {
 
   EXPECT_EQ(gpu.reads, reads + 1);
   EXPECT_EQ(told.size(), static_cast<std::size_t>(gpu.reads)) << "each of them";
-  std::vector<CounterStep> steps;
+  std::vector<EnergyCounterStep> steps;
   std::int64_t samples = 0;
   for (const SamplerReading& reading : told) {
     if (reading.step) steps.push_back(*reading.step);
@@ -178,7 +178,7 @@ struct CalmSamplerTest : public SamplerTest {
   CalmSamplerTest() : SamplerTest({.calm_period = milliseconds(80)}) {}
 };
 
-TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardKeepsPowerItselfAndMissesNoStepThatIsPlanned) {
+TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardBuffersPowerAndMissesNoScheduledStep) {
   poll_until(3);
   const int before = gpu.reads;
 
@@ -191,7 +191,7 @@ TEST_F(CalmSamplerTest, PollsRarelyWhereTheCardKeepsPowerItselfAndMissesNoStepTh
               300, 0.01);
 }
 
-TEST_F(CalmSamplerTest, PollsAsOftenAsEverWhereTheCardKeepsNone) {
+TEST_F(CalmSamplerTest, PollsAtTheUsualPeriodWhereTheCardHasNoBuffer) {
   gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
 
   poll_until(10);
@@ -199,7 +199,7 @@ TEST_F(CalmSamplerTest, PollsAsOftenAsEverWhereTheCardKeepsNone) {
   EXPECT_NEAR(gpu.reads, 500, 2);
 }
 
-TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
+TEST_F(SamplerTest, TriesAMissingCounterOrBufferOnlyOnce) {
   gpu.has_counter = false;
   gpu.history_error = Error{ErrorCode::kUnsupported, "none"};
 
@@ -209,7 +209,7 @@ TEST_F(SamplerTest, AsksACardWithoutACounterOrBufferOnce) {
   EXPECT_EQ(gpu.drains, 1);
 }
 
-TEST_F(SamplerTest, GoesOnWhereTheBufferHasNothingYetAndFailsWhereTheGpuIsLost) {
+TEST_F(SamplerTest, ContinuesWithAnEmptyBufferAndFailsWithALostGpu) {
   gpu.history_error = Error{ErrorCode::kNotReady, "later"};
   EXPECT_TRUE(sampler.poll().ok());
 
@@ -218,7 +218,7 @@ TEST_F(SamplerTest, GoesOnWhereTheBufferHasNothingYetAndFailsWhereTheGpuIsLost) 
   EXPECT_EQ(sampler.poll().error().code, ErrorCode::kGpuLost);
 }
 
-TEST_F(SamplerTest, APollThatComesLateBringsNoBurstAfterIt) {
+TEST_F(SamplerTest, ALatePollIsNotFollowedByABurst) {
   poll_until(1);
   clock.advance(Seconds(3));
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr Seconds kPoll = milliseconds(2);
 constexpr int kCostCalls = 25;
-// Longer than the shortest interval over which any card reports activity.
+// More than the shortest interval over which any card reports activity.
 constexpr Seconds kActivityInterval = milliseconds(120);
 
-// One sensor: how to ask for it and how to take its value out of a Sample as a number.
+// One sensor: how to request it, and how to extract its value from a Sample.
 struct SensorForm {
   const char* name;
   const char* unit;
@@ -53,7 +53,7 @@ std::optional<Seconds> median(std::vector<Seconds> values) {
   return *middle;
 }
 
-// When a value changed, from polling it.
+// Collects the times at which a polled value changed.
 class ChangeTimes {
  public:
   void add(Instant time, std::optional<double> value) {
@@ -99,7 +99,8 @@ void measure_cost(Gpu& gpu, Clock& clock, const SensorForm& form, SensorReport& 
   report.cost = cost_of(clock, [&] { return gpu.read(form.set).ok(); });
 }
 
-// Expensive sensors apart from cheap ones, so that polling them does not blur the others.
+// Expensive sensors are watched separately, since polling them would slow down the polling of cheap
+// ones.
 void measure_refresh(Gpu& gpu, Clock& clock, Seconds watch, bool cheap, std::stop_token stop,
                      std::vector<SensorReport>& reports) {
   constexpr Seconds kCheap = milliseconds(0.2);

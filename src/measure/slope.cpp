@@ -5,18 +5,21 @@
 #include <cmath>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kMostPoints = 513;  // more are thinned out evenly: the ends stay
-constexpr double kStretches = 16;  // long stretches per Window, if neighbours do not resemble
+constexpr std::size_t kMostPoints = 513;  // more are thinned out evenly, keeping both ends
+// number of long stretches in a Window if neighbours are not alike
+constexpr double kStretches = 16;
 constexpr double kFewestStretches = 6;
-constexpr double kPastResemblance = 3;  // a long stretch against how far neighbours resemble
-constexpr double kOverlapGain = 1.5;    // overlapping stretches tell as much as 1.5 × as many
-// From here on what is wrong with single points can be told from growth; below, it all counts as
-// growth, which errs on the safe side.
+// Length of a long stretch in units of the likeness of neighbours.
+constexpr double kPastResemblance = 3;
+constexpr double kOverlapGain = 1.5;  // overlapping stretches are worth 1.5 × as many separate ones
+// With at least this many steps, errors of single points can be separated from variable growth.
+// With fewer, all scatter counts as growth, which errs on the safe side.
 constexpr double kManySteps = 100;
-constexpr double kZ95 = 1.959963985;
 
 std::vector<SlopePoint> thinned(std::span<const SlopePoint> points) {
   std::vector<SlopePoint> rising;
@@ -32,7 +35,7 @@ std::vector<SlopePoint> thinned(std::span<const SlopePoint> points) {
   return kept;
 }
 
-// Points less the straight line from the first to the last, and what is asked of them.
+// Differences of the points from the straight line between the first and the last.
 class Residuals {
  public:
   explicit Residuals(std::span<const SlopePoint> points) : points_(points) {
@@ -43,8 +46,9 @@ class Residuals {
 
   std::size_t steps() const { return left_.size() - 1; }
 
-  // Mean square of the change over `lag` steps. The line through both ends hides part of what grew;
-  // giving that back to all of it errs on the safe side where single points are off.
+  // Mean square of the change over `lag` steps. The line through both ends hides part of the
+  // growth's variance. The correction for it is applied to the whole, which errs on the safe side
+  // where single points are off.
   double square(std::size_t lag) const {
     double sum = 0;
     for (std::size_t i = lag; i < left_.size(); ++i) {
@@ -60,8 +64,8 @@ class Residuals {
     return sum / static_cast<double>(left_.size() - lag);
   }
 
-  // Steps over which changes still resemble each other: until a pair of neighbouring
-  // autocorrelations vanishes in their noise.
+  // Number of steps over which changes stay alike: up to the first pair of neighbouring
+  // autocorrelations below their noise.
   double resemblance() const {
     const double noise = 2 * std::sqrt(2.0 / static_cast<double>(steps())) * covariance(0);
     std::size_t lag = 1;
@@ -82,11 +86,11 @@ class Residuals {
   std::vector<double> left_;
 };
 
-// What scatters the points: variance that grows with x, and variance of each single point.
+// Variance that grows with x, and variance of each single point.
 struct Scatter {
   double growing = 0;  // per unit of x
   double single = 0;
-  double freedom = 1;  // how many independent stretches speak for it
+  double freedom = 1;  // number of independent stretches that the estimate rests on
 };
 
 Scatter scatter_of(const Residuals& residuals) {
@@ -112,8 +116,8 @@ Scatter scatter_of(const Residuals& residuals) {
   return scatter;
 }
 
-// The slope between the mean of the first `ends` points and that of the last: a few at the ends
-// average what is wrong with single points, many give away growth in between.
+// The slope between the mean of the first `ends` points and the mean of the last `ends`. A few
+// points at each end average out errors of single points; many points shorten the span.
 struct EndSlope {
   double slope = 0;
   double variance = 0;
@@ -137,16 +141,9 @@ EndSlope slope_between_ends(std::span<const SlopePoint> points, std::size_t ends
           (scatter.growing * grown + 2 * scatter.single / count) / (span * span)};
 }
 
-// Student's t for 95 % against the normal's (Cornish and Fisher's expansion).
+// Ratio of Student's t to the normal quantile for a 95 % interval.
 double widening(double freedom) {
-  const double z = kZ95;
-  const double z3 = z * z * z;
-  const double z5 = z3 * z * z;
-  const double z7 = z5 * z * z;
-  const double t = z + (z3 + z) / (4 * freedom) +
-                   (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom) +
-                   (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * std::pow(freedom, 3));
-  return t / z;
+  return student_half_width95(freedom) / normal_half_width95();
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast something grows, and how sure that is: seconds over iterations, joules over iterations,
-// joules over seconds. One estimator for all of them, used by every Window.
+// The rate at which one quantity grows with another, with its error: seconds over iterations,
+// joules over iterations, joules over seconds. Every Window uses this estimator. Pure; cannot fail.
 //
-// Two things scatter such points. The growth itself: iterations differ, and neighbours resemble
-// each other (long batches, slow minutes), which adds up along the way. And the single point: a
-// host that runs ahead of its GPU, a counter read between two steps, which does not add up. Both
-// are estimated from the points: the spread of growth over short and over long stretches. Long
-// means longer than the resemblance lasts, so that it cannot make the error look small.
+// Two kinds of scatter disturb such points. Growth itself varies: iterations differ, and neighbours
+// are alike (long batches, slow minutes), so deviations accumulate. Single points are off: a host
+// runs ahead of its GPU, a counter is read between two steps; such deviations do not accumulate.
+// Both are estimated from the spread of growth over short and over long stretches. A long stretch
+// is longer than the likeness of neighbours reaches, which would otherwise make the error look too
+// small.
 #pragma once
 
 #include <optional>
@@ -22,13 +23,13 @@ struct SlopePoint {
 
 struct Slope {
   double value = 0;
-  // Relative standard error, widened by Student's t where few stretches speak for it, so that
-  // ± 1.96 of it covers the truth in 95 of 100 cases. Absent with fewer than four points.
+  // Relative standard error. It is widened by Student's t where few stretches were available, so
+  // that ±1.96 of it cover the truth in 95 of 100 cases. Absent with fewer than four points.
   std::optional<double> error;
 };
 
-// Of points in order of x; those that do not move on in x are passed over. nullopt with fewer than
-// two points or without growth in y.
+// The points come in order of x; one that does not increase x is skipped. nullopt with fewer than
+// two points or where y does not grow.
 std::optional<Slope> estimate_slope(std::span<const SlopePoint> points);
 
 }  // namespace hypermile

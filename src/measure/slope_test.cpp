@@ -24,7 +24,7 @@ std::vector<SlopePoint> points_of(const std::vector<double>& steps, double jitte
   return points;
 }
 
-// Share of 95 % intervals that hold the true slope of 1.
+// Share of the 95 % intervals that contain the true slope of 1.
 double coverage(const Process& process, int count, double jitter = 0) {
   constexpr int kRuns = 1000;
   int holding = 0;

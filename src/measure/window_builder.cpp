@@ -11,29 +11,30 @@
 namespace hypermile {
 namespace {
 
-// GPU times count where they cover nearly all of the Window and are enough for an error.
+// GPU times are used where there are enough of them for an error and they cover most of the Window.
 constexpr std::size_t kFewestGpuTimes = 4;
 constexpr double kGpuTimesCover = 0.8;
-constexpr double kRoundsCover = 0.5;  // of the iterations, else there is a better measure
+// Share of the iterations that whole rounds must hold to be used.
+constexpr double kRoundsCover = 0.5;
 // Energy is taken at the counter's steps while an iteration is shorter than this share of the time
-// between two that were read. Longer ones would reach into several such stretches, which then
-// resemble each other more than few points can show.
+// between two steps that were read. A longer iteration spans several of these intervals, which are
+// then more alike than a few points can reveal.
 constexpr double kShortIteration = 0.2;
-// From this length on an iteration is worth a read of the counter of its own.
+// An iteration of at least this length deserves a counter read of its own.
 constexpr Seconds kLongIteration = milliseconds(200);
-// A host runs ahead of its GPU and waits for it now and then: its times alone mean nothing before
-// it did so several times.
+// A host runs ahead of its GPU and waits for it now and then, so its times mean nothing until it
+// has waited several times.
 constexpr std::size_t kFewestHostTimes = 24;
-// Relative: no sum of counter steps placed in time is known better.
+// Relative error of energy between two counter steps, at best.
 constexpr double kFinest = 3e-5;
-// Nor is power where power samples tell how energy grew between two reads that are far apart.
+// The same where power samples fill a long time between two counter reads.
 constexpr double kFinestBetweenReads = 5e-4;
 
 std::optional<double> at_best(const std::optional<double>& error, double finest) {
   return error ? std::optional(std::hypot(*error, finest)) : std::nullopt;
 }
 
-// A lower clock takes at most so much longer, and the same power with it where the limit holds.
+// Time varies at most in proportion to the clock, and so does power at a power limit.
 void widen(std::optional<double>& error, double clock_error) {
   if (error) error = std::hypot(*error, clock_error);
 }
@@ -89,7 +90,7 @@ std::optional<Instant> WindowBuilder::first() const {
   return boundaries_.empty() ? std::nullopt : std::optional(boundaries_.front().time);
 }
 
-bool WindowBuilder::wants_counter() const {
+bool WindowBuilder::wants_energy_counter() const {
   if (boundaries_.empty() || ended_) return false;
   const Instant newest = boundaries_.back().time;
   if (!steps_.empty() && steps_.back().time > newest) return false;
@@ -100,7 +101,8 @@ bool WindowBuilder::wants_counter() const {
 std::vector<WindowBuilder::Crossing> WindowBuilder::crossings(bool& gpu_timed) const {
   std::vector<Crossing> host;
   std::vector<Crossing> gpu;
-  // A launch comes before its work: where the host is least ahead of the GPU the two axes meet.
+  // A launch always precedes its work on the GPU. The two time axes are aligned at the Boundary
+  // where the host is least ahead.
   std::optional<Seconds> offset;
   double iteration = 0;
   for (std::size_t i = 0; i < boundaries_.size(); ++i) {
@@ -119,9 +121,9 @@ std::vector<WindowBuilder::Crossing> WindowBuilder::crossings(bool& gpu_timed) c
   return gpu;
 }
 
-// Where the job pauses all the time only the ends of whole rounds can be compared: with a pause
-// more or less a Window would seem slower or faster by far more than a clock does. By the host's
-// times, which is not ahead of its GPU behind a pause. Empty where there is no such round.
+// Ends of whole rounds; empty where fewer than two were seen. A job that pauses regularly must be
+// measured in whole rounds, because one pause more or less changes a Window's time by more than any
+// clock does. Host times are exact here: behind a pause the host is not ahead of its GPU.
 std::vector<WindowBuilder::Crossing> WindowBuilder::rounds() const {
   std::vector<Crossing> ends;
   double iteration = 0;
@@ -171,7 +173,7 @@ Window WindowBuilder::close() const {
   object(sensors_object(terms_.setting, sensors));
   if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object({"the energy counter stands still"});
-  if (!window.time_per_iteration) object({"the Boundaries do not move on in time"});
+  if (!window.time_per_iteration) object({"the times of the iterations do not increase"});
   if (!window.power) object({"power is not known", Refusal::kNoPower});
   object(heat_objects(sensors));
   return window;
@@ -223,7 +225,7 @@ void WindowBuilder::measure_energy(std::span<const Crossing> crossed, Window& wi
   std::vector<SlopePoint> over_time;
   std::vector<SlopePoint> over_iterations;
   auto crossing = crossed.begin();
-  for (const CounterStep& knot : curve.knots()) {
+  for (const EnergyCounterStep& knot : curve.knots()) {
     if (knot.time < begin || knot.time > end) continue;
     over_time.push_back({(knot.time - begin).value(), knot.energy.value()});
     while (crossing + 2 < crossed.end() && (crossing + 1)->time < knot.time) ++crossing;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one Window out of what comes in while a job runs at one Setting: Boundaries of its
-// iterations, Samples of the sensors and the card's own buffer of power samples. `run`, `simulate`
-// and the controller use it alike.
+// Makes one Window from what is observed while a job runs at one Setting: Boundaries of its
+// iterations, Samples of the sensors, and the card's own buffer of power samples. `run`, `attach`
+// and the controller use it on their loop's thread.
 //
 //   WindowBuilder builder({.setting = setting, .pattern = boundary.pattern});
 //   … builder.add(boundary); builder.add(*sampler.poll()); …
 //   if (builder.span() >= wanted) Window window = builder.close();
 //
 // A Window runs from its first Boundary to its last. Time per iteration is the slope of time over
-// iterations, on the GPU's own axis where the Boundaries carry it; energy per iteration is the
-// slope of energy over iterations, taken at the steps of the energy counter (or, where iterations
-// last longer than a step, at the Boundaries, between two steps by the power samples in between).
-// Errors come from slope.h, which knows that neighbouring iterations resemble each other and that a
-// single reading may be off.
+// iterations, in GPU time where the Boundaries carry it. Energy per iteration is the slope of
+// energy over iterations, taken at the steps of the energy counter; where iterations last longer
+// than a step, it is taken at the Boundaries, interpolated between two steps by the power samples.
+// Errors come from slope.h, which allows for similar neighbouring iterations and for single
+// readings that are off.
 //
-// What must not be used for a decision is refused: close() then says why in Window::unusable. The
-// figures are filled in all the same, for people to read.
+// Nothing here fails. close() gives the reason why a Window is unusable in Window::unusable, and
+// still fills in the figures for people to read.
 #pragma once
 
 #include <cstdint>
@@ -34,16 +34,16 @@
 
 namespace hypermile {
 
-// What the Window is of, and what it must fulfil.
+// Conditions under which the Window is measured, and what makes it usable.
 struct WindowTerms {
-  Setting setting = {};        // in force for all of it; empty is the driver's default
-  PatternId pattern = {};      // Boundaries of other levels are passed over; another phase ends it
-  double first_iteration = 0;  // how far the job had come at the first Boundary
+  Setting setting = {};        // in force for the whole Window; empty means the driver's default
+  PatternId pattern = {};      // Boundaries of other levels are ignored; another phase ends it
+  double first_iteration = 0;  // iterations that the job had done at the first Boundary
   double fewest_iterations = 2;
   Seconds shortest = Seconds(0.5);  // five steps of a counter that moves every 100 ms
-  // The caller has cut out pauses that do not belong to the job; those left are how it runs.
+  // True where the caller has already cut out pauses foreign to the job: those left are normal.
   bool pauses_belong = false;
-  // Processes that belong to the job; with some given, any other on the GPU is a co-tenant.
+  // Processes that belong to the job. Unless empty, any other process on the GPU is a co-tenant.
   std::vector<std::int64_t> job_processes = {};
 };
 
@@ -51,27 +51,29 @@ class WindowBuilder {
  public:
   explicit WindowBuilder(WindowTerms terms);
 
-  // Each kind in order of its time; the kinds may come in any order among each other, so that a
-  // sensor may be read late. Readings from before the first Boundary are welcome: the steps around
-  // it fix the energy there. `behind_pause`: the job paused before it, as it always does after so
-  // many iterations. Iterations and pauses are then measured in whole rounds: from the first
-  // Boundary behind one pause to that behind another.
+  // Boundaries, readings and processes may interleave freely, but each kind comes in order of time.
+  // Readings from before the first Boundary are useful: the counter steps around it fix the energy
+  // there. `behind_pause` says that the job paused just before this Boundary, as it does regularly;
+  // such a job is measured in whole rounds, each from the first Boundary behind one pause to the
+  // first behind another.
   void add(const Boundary& boundary, bool behind_pause = false);
   void add(const SamplerReading& reading);
-  // Who was seen on the GPU.
+  // The processes that were on the GPU at one moment.
   void add(std::span<const GpuProcess> processes);
-  // Whoever knows a reason of their own (the pattern broke, the job was stopped); the first counts.
+  // Makes the Window unusable for a reason that the caller knows (the pattern broke, the job was
+  // stopped). The first reason stays.
   void refuse(std::string reason);
 
   double iterations() const;             // from the first Boundary to the last
-  Seconds span() const;                  // the same, on the host's clock
-  std::optional<Instant> first() const;  // Boundary
-  // Another phase has begun: nothing is added any more, and close() gives what was until then.
+  Seconds span() const;                  // from the first Boundary to the last, on the host's clock
+  std::optional<Instant> first() const;  // time of the first Boundary
+  // True once another phase has begun: further input is ignored, and close() gives the Window up to
+  // there.
   bool ended() const { return ended_; }
-  // Iterations are long and no step of the counter is known behind the newest Boundary yet: a read
-  // now (Sampler::want_counter) would fix the energy there.
-  bool wants_counter() const;
-  // close() would refuse for something that no waiting heals.
+  // True where iterations are long and no counter step after the newest Boundary is known yet: a
+  // read now (Sampler::want_energy_counter) would fix the energy there.
+  bool wants_energy_counter() const;
+  // True where the Window is already unusable, however much longer it lasts.
   bool spoiled() const { return !refusal_.empty(); }
 
   Window close() const;
@@ -79,10 +81,10 @@ class WindowBuilder {
  private:
   struct Crossing {
     double iteration = 0;  // since the first Boundary
-    Instant time;          // of the host; or the GPU's, moved onto the host's axis
+    Instant time;          // host time, or GPU time shifted onto the host's axis
   };
 
-  // Boundaries on one time axis: the GPU's where enough of them carry it.
+  // All Boundaries on one time axis: GPU time where enough of them carry it, else host time.
   std::vector<Crossing> crossings(bool& gpu_timed) const;
   std::vector<Crossing> rounds() const;
   void measure_time(std::span<const Crossing> crossings, Window& window) const;
@@ -94,9 +96,9 @@ class WindowBuilder {
 
   WindowTerms terms_;
   std::vector<Boundary> boundaries_;
-  std::vector<std::size_t> behind_pauses_;  // indices of boundaries_
+  std::vector<std::size_t> behind_pauses_;  // indices into boundaries_
   std::vector<Sample> samples_;
-  std::vector<CounterStep> steps_;
+  std::vector<EnergyCounterStep> steps_;
   std::vector<TimedPower> history_;
   bool counter_stands_still_ = false;
   bool ended_ = false;

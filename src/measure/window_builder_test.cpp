@@ -36,7 +36,7 @@ struct Story {
       reading.sample.reasons = EventReasons{};
       reading.sample.gpu_utilization = 0.97;
       if (counter && i % 5 == 0)
-        reading.step = CounterStep{at(t - 0.013), Joules(400 * (t - 0.013))};
+        reading.step = EnergyCounterStep{at(t - 0.013), Joules(400 * (t - 0.013))};
       change_reading(reading);
       builder.add(reading);
     }
@@ -100,7 +100,7 @@ Window of_rounds(int iterations) {
       SamplerReading reading;
       reading.sample.time = at(t);
       reading.sample.power_instant = Watts(watts);
-      reading.step = CounterStep{at(t), Joules(joules)};
+      reading.step = EnergyCounterStep{at(t), Joules(joules)};
       builder.add(reading);
     }
   };
@@ -206,12 +206,12 @@ TEST(WindowBuilder, RefusesThrottlingByHeatButNotAPowerCap) {
 TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
   Story above;
   above.terms.setting.sm_clock = Mhz(1200);
-  EXPECT_EQ(above.refusal(), "SM clock not reached: asked for 1200 MHz, saw 1410");
+  EXPECT_EQ(above.refusal(), "SM clock not reached: requested 1200 MHz, measured 1410");
   EXPECT_EQ(above.build().close().refusal, Refusal::kClockNotReached);
 
   Story below;
   below.terms.setting.sm_clock = Mhz(1600);
-  EXPECT_EQ(below.refusal(), "SM clock not reached: asked for 1600 MHz, saw 1410");
+  EXPECT_EQ(below.refusal(), "SM clock not reached: requested 1600 MHz, measured 1410");
   below.change_reading = [](SamplerReading& reading) {
     reading.sample.reasons = EventReasons{EventReasons::kSoftwarePowerCap};
   };
@@ -219,10 +219,10 @@ TEST(WindowBuilder, RefusesAClockThatWasNotReached) {
 
   Story memory;
   memory.terms.setting.memory_clock = Mhz(2201);
-  EXPECT_EQ(memory.refusal(), "memory clock not reached: asked for 2201 MHz, saw 3201");
+  EXPECT_EQ(memory.refusal(), "memory clock not reached: requested 2201 MHz, measured 3201");
 }
 
-TEST(WindowBuilder, TrustsItsTimesLessWhileTheClockWandersBetweenSteps) {
+TEST(WindowBuilder, WidensItsErrorsWhereTheClockWandersBetweenSteps) {
   Story steady;
   Story twice;  // for a second each, so that two changes are seen
   twice.change_reading = [](SamplerReading& reading) {
@@ -262,8 +262,7 @@ TEST(WindowBuilder, RefusesAGpuThatOthersUse) {
 TEST(WindowBuilder, RefusesAnIdleGpuAndAPausedJob) {
   Story idle;
   idle.change_reading = [](SamplerReading& reading) { reading.sample.gpu_utilization = 0.0; };
-  EXPECT_EQ(idle.refusal(),
-            "the GPU stood idle for 100 % of the time: the job waits for something");
+  EXPECT_EQ(idle.refusal(), "the GPU was idle for 100 % of the time: the job was waiting");
 
   Story paused;
   paused.change_boundary = [](Boundary& boundary) {
@@ -286,7 +285,7 @@ TEST(WindowBuilder, RefusesACounterThatStandsStillAndUnknownPower) {
   EXPECT_EQ(unknown.refusal(), "power is not known");
 }
 
-TEST(WindowBuilder, KeepsTheFirstReasonItIsTold) {
+TEST(WindowBuilder, KeepsTheFirstReasonForRefusal) {
   WindowBuilder builder = Story().build();
 
   builder.refuse("the pattern broke");
@@ -297,17 +296,17 @@ TEST(WindowBuilder, KeepsTheFirstReasonItIsTold) {
 
 TEST(WindowBuilder, WantsTheCounterBehindLongIterations) {
   WindowBuilder builder({});
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1), .gpu_time = {}});
-  EXPECT_TRUE(builder.wants_counter());
+  EXPECT_TRUE(builder.wants_energy_counter());
   SamplerReading reading;
-  reading.step = CounterStep{at(1.05), Joules(1)};
+  reading.step = EnergyCounterStep{at(1.05), Joules(1)};
   builder.add(reading);
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1.1), .gpu_time = {}});
-  EXPECT_FALSE(builder.wants_counter());
+  EXPECT_FALSE(builder.wants_energy_counter());
   builder.add(Boundary{.pattern = {}, .time = at(1.5), .gpu_time = {}});
-  EXPECT_TRUE(builder.wants_counter());
+  EXPECT_TRUE(builder.wants_energy_counter());
 }
 
 }  // namespace

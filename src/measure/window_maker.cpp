@@ -7,13 +7,14 @@
 namespace hypermile {
 namespace {
 
-// A read costs milliseconds; between two of them power tells how energy grew.
+// A read of the energy counter costs milliseconds; between two reads, power samples show how energy
+// grew.
 constexpr Seconds kWantEvery = Seconds(3);
 
 }  // namespace
 
-WindowMaker::WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done)
-    : gpu_(gpu), plan_(plan), done_(std::move(done)) {}
+WindowMaker::WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done)
+    : gpu_(gpu), lengths_(lengths), done_(std::move(done)) {}
 
 void WindowMaker::add(const Boundary& boundary, bool fresh) {
   if (boundary.pattern.level == 1) add_outer(boundary);
@@ -31,9 +32,10 @@ void WindowMaker::add(const Boundary& boundary, bool fresh) {
   }
   builder_->add(boundary);
   if (!full()) return;
-  // The end of a larger iteration is told after this; one that takes too long is not waited for.
-  const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < plan_.length / 2;
-  if (!soon || builder_->span() >= plan_.length * 2) cut();
+  // The Boundary of level 1 arrives after that of level 0. Wait for it only if larger iterations
+  // are short.
+  const bool soon = outer_takes_ > Seconds(0) && outer_takes_ < lengths_.length / 2;
+  if (!soon || builder_->span() >= lengths_.length * 2) cut();
 }
 
 void WindowMaker::add_outer(const Boundary& outer) {
@@ -44,11 +46,11 @@ void WindowMaker::add_outer(const Boundary& outer) {
 }
 
 bool WindowMaker::full() const {
-  if (builder_->span() < plan_.length || builder_->iterations() < plan_.fewest_iterations) {
+  if (builder_->span() < lengths_.length || builder_->iterations() < lengths_.fewest_iterations) {
     return false;
   }
-  // GPU times stand at some Boundaries only; a Window on the GPU's clock has one at either end.
-  return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= plan_.length * 2;
+  // Only some Boundaries carry a GPU time; a Window that began with one also ends with one.
+  return !begun_on_gpu_ || last_->gpu_time || builder_->span() >= lengths_.length * 2;
 }
 
 void WindowMaker::cut() {
@@ -72,15 +74,16 @@ void WindowMaker::begin(const Boundary& boundary) {
   want_counter_at_an_end(boundary.time);
 }
 
-// Boundaries are told of seconds late, when it may be over what begins there. One Window is about
-// as long as another: the counter is read where the one ends that the job is in now.
+// The detector reports a Boundary several seconds late, so the Window that begins there may already
+// be over. Windows are about equally long, so the counter is read at the expected end of the Window
+// in which the job is now.
 void WindowMaker::want_counter_at_an_end(Instant begin) {
   if (gpu_->clock().now() < counter_wanted_) return;
-  const Seconds each = std::max(plan_.length, usual_span_);
+  const Seconds each = std::max(lengths_.length, usual_span_);
   Instant read = begin + each + kStepBehind;
   while (read < gpu_->clock().now() || read - counter_wanted_ < kWantEvery) read = read + each;
   counter_wanted_ = read;
-  gpu_->want_counter_at(read);
+  gpu_->want_energy_counter_at(read);
 }
 
 void WindowMaker::add(const SamplerReading& reading) {
@@ -94,7 +97,7 @@ void WindowMaker::add(std::span<const GpuProcess> processes) {
 void WindowMaker::close() {
   if (!builder_) return;
   const WindowBuilder builder = *std::exchange(builder_, std::nullopt);
-  if (builder.span() >= plan_.shortest && builder.iterations() >= 2) done_(builder.close());
+  if (builder.span() >= lengths_.shortest && builder.iterations() >= 2) done_(builder.close());
 }
 
 }  // namespace hypermile

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Joins a process's Boundaries with the readings of a GPU it uses into one Window after the other,
-// each beginning where the last ended. Windows have a usual length; one that a change of phase cuts
-// short is kept if it is long enough to mean something. Where several iterations make up a larger
-// one (micro-batches of an optimizer step), Windows hold whole ones of those, all with their share
-// of what comes once in it.
+// Joins a process's Boundaries with the readings of one GPU into consecutive Windows, each
+// beginning where the last one ended. The observing loop of `run` and `attach` calls it on its own
+// thread. Windows have a usual length; a change of phase ends one early, and it is kept if it is
+// long enough. Where several iterations make up a larger one (micro-batches of an optimizer step),
+// a Window holds whole larger iterations, so that each carries its share of the work done once per
+// step. Cannot fail: a Window that is no good says so itself.
 #pragma once
 
 #include <functional>
@@ -16,49 +17,51 @@
 
 namespace hypermile {
 
-struct WindowPlan {
+struct WindowLengths {
   Seconds length = Seconds(2);
   double fewest_iterations = 4;
-  Seconds shortest = Seconds(0.5);  // when cut short
+  // A Window that was cut short and is shorter than this is dropped.
+  Seconds shortest = Seconds(0.5);
 };
 
 class WindowMaker {
  public:
   using Done = std::function<void(const Window&)>;
 
-  // `gpu` is null where none could be opened: then only time is measured. It must outlive this.
-  WindowMaker(GpuWatch* gpu, const WindowPlan& plan, Done done);
+  // `gpu` is null where no GPU could be opened; only time is measured then. It must outlive this.
+  WindowMaker(GpuWatch* gpu, const WindowLengths& lengths, Done done);
 
-  // Processes that may be on the GPU without being strangers; none: nobody is a stranger.
+  // Processes that belong to the job: any other process on the GPU spoils the Window. While the
+  // list is empty, every process is accepted.
   void set_job_processes(std::vector<std::int64_t> pids) { job_processes_ = std::move(pids); }
 
   void add(const Boundary& boundary, bool fresh);
   void add(const SamplerReading& reading);
   void add(std::span<const GpuProcess> processes);
-  // Ends the Window that is being made.
+  // Ends the current Window.
   void close();
 
  private:
   void begin(const Boundary& boundary);
   void want_counter_at_an_end(Instant begin);
-  // A larger iteration ended at the last Boundary.
+  // `outer` is the end of a larger iteration, at the last Boundary.
   void add_outer(const Boundary& outer);
   bool full() const;
-  // Ends the Window at the last Boundary, and begins another there.
+  // Ends the current Window at the last Boundary and begins another there.
   void cut();
 
   GpuWatch* gpu_;
-  WindowPlan plan_;
+  WindowLengths lengths_;
   Done done_;
   std::vector<std::int64_t> job_processes_;
-  double iteration_ = 0;  // of the process, over all phases
+  double iteration_ = 0;  // iterations of the process so far, over all phases
   std::optional<WindowBuilder> builder_;
   PatternId pattern_;
-  std::optional<Boundary> last_;        // of level 0
-  std::optional<Boundary> last_outer_;  // of level 1, in the present stretch
-  Seconds outer_takes_;                 // 0: not known
-  Seconds usual_span_;                  // of the last whole Window
-  Instant counter_wanted_;              // last
+  std::optional<Boundary> last_;        // newest Boundary of level 0
+  std::optional<Boundary> last_outer_;  // newest Boundary of level 1 since the pattern last changed
+  Seconds outer_takes_;                 // duration of the newest larger iteration; 0 while unknown
+  Seconds usual_span_;                  // span of the newest full Window
+  Instant counter_wanted_;              // time of the newest counter read that was requested
   bool begun_on_gpu_ = false;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one Window: from the instant a Setting has settled, through the Samples taken meanwhile, to
-// the instant it is closed. Says why a Window is unusable rather than guess.
+// Makes one Window from an interval with known ends: the caller gives the start, the Samples and
+// the end. Used by `monitor` and by trials of phase plans, on their thread. Nothing fails: an
+// unusable Window gives its reason.
 #pragma once
 
 #include "measure/energy_meter.h"
@@ -11,12 +12,12 @@ namespace hypermile {
 
 class WindowMeter {
  public:
-  // `iteration` is how far the job has come.
+  // `iteration` is the number of iterations that the job has done.
   WindowMeter(Setting setting, Instant begin, double iteration);
 
   void add(const Sample& sample);
 
-  // Unusable if the job made no iteration or power is not known.
+  // The Window is unusable if the job made no iteration or power is unknown.
   Window close(Instant end, double iteration) const;
 
  private:

@@ -47,7 +47,7 @@ TEST(WindowMeter, CountsHowOftenTheCardThrottled) {
   EXPECT_NEAR(meter.close(at(1), 10).throttled_share, 0.4, 1e-12);
 }
 
-TEST(WindowMeter, SaysWhyAWindowIsWorthNothing) {
+TEST(WindowMeter, SaysWhyAWindowIsUnusable) {
   WindowMeter stalled({}, at(0), 7);
   stalled.add(sample_at(0.1, 100));
   stalled.add(sample_at(0.2, 100));

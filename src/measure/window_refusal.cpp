@@ -13,12 +13,13 @@ constexpr std::uint64_t kSlowed = EventReasons::kHardwareSlowdown | EventReasons
                                   EventReasons::kSoftwareThermal | EventReasons::kHardwareThermal |
                                   EventReasons::kPowerBrake;
 constexpr double kMostSlowed = 0.1;
-constexpr double kHardlyUsed = 0.05;  // utilisation
+constexpr double kHardlyUsed = 0.05;  // utilisation below which the GPU counts as idle
 constexpr double kMostIdle = 0.5;
-constexpr double kAbove = 0.015;  // a ceiling that is passed does not act; one step of slack
+// One clock step of slack above the ceiling; beyond it the ceiling does not work.
+constexpr double kAbove = 0.015;
 constexpr double kBelow = 0.03;
 constexpr double kMemoryOff = 0.02;
-constexpr double kPauseFactor = 8;  // against the median interval
+constexpr double kPauseFactor = 8;  // an interval this many times the median is a pause
 constexpr double kPauseShare = 0.05;
 constexpr std::size_t kFewPauses = 2;
 
@@ -37,8 +38,8 @@ class Mean {
   int count_ = 0;
 };
 
-// A clock that goes to and fro between steps. Each change of it is one fact about how long it
-// stays: for two steps the variance of a mean over n changes is that of the clock, divided by n.
+// Variance of a clock that wanders between steps. Each change is one observation of how long the
+// clock stays: for two steps, the mean over n changes has the clock's variance divided by n.
 class Wandering {
  public:
   void add(double clock) {
@@ -68,15 +69,15 @@ std::optional<Mhz> clock_of(const Mean& mean) {
 }
 
 Objection not_reached(const char* knob, Mhz asked, Mhz seen) {
-  return {fmt::format("{} clock not reached: asked for {:.0f} MHz, saw {:.0f}", knob, asked.value(),
-                      seen.value()),
+  return {fmt::format("{} clock not reached: requested {:.0f} MHz, measured {:.0f}", knob,
+                      asked.value(), seen.value()),
           Refusal::kClockNotReached};
 }
 
 Objection clock_object(const Setting& setting, const WindowSensors& sensors) {
   if (setting.sm_clock && sensors.sm_clock) {
     const double ratio = *sensors.sm_clock / *setting.sm_clock;
-    // Below its ceiling for a reason that the card gives is how this Setting works here.
+    // A clock below its ceiling is part of the Setting where the card gives a reason for it.
     const bool explained = sensors.throttled_share > 0.05;
     if (ratio > 1 + kAbove || (ratio < 1 - kBelow && !explained)) {
       return not_reached("SM", *setting.sm_clock, *sensors.sm_clock);
@@ -121,7 +122,7 @@ Objection heat_objects(const WindowSensors& sensors) {
 
 Objection sensors_object(const Setting& setting, const WindowSensors& sensors) {
   if (sensors.idle_share.value_or(0) > kMostIdle) {
-    return {fmt::format("the GPU stood idle for {:.0f} % of the time: the job waits for something",
+    return {fmt::format("the GPU was idle for {:.0f} % of the time: the job was waiting",
                         *sensors.idle_share * 100),
             Refusal::kIdle};
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a Window must not be used for a decision: what its sensors and pauses say against it.
-// WindowBuilder asks. The text goes to Window::unusable and from there to people and the event log;
-// the kind is for those who act on it.
+// Judges whether the sensors of a Window, or pauses of the job, make it unusable. Called by
+// WindowBuilder; pure functions that cannot fail. The text goes to Window::unusable, and from there
+// to people and the event log; the kind is for callers that act on it.
 #pragma once
 
 #include <optional>
@@ -17,32 +17,35 @@
 namespace hypermile {
 
 struct Objection {
-  std::string text;  // empty: nothing is wrong
+  std::string text;  // empty where nothing is wrong
   Refusal kind = Refusal::kOther;
 };
 
-// Of the Samples within a Window.
+// Summary of the Samples within a Window.
 struct WindowSensors {
   std::optional<Mhz> sm_clock;      // mean
   std::optional<Mhz> memory_clock;  // mean
-  // How far the mean SM clock may lie from that of a longer time, relative: a card at its power
-  // limit wanders between steps, and what a few changes of clock tell is little.
+  // Relative error of the mean SM clock as an estimate of the long-term mean: a card at its power
+  // limit wanders between clock steps, and a few changes of clock reveal little.
   double sm_clock_error = 0;
-  double throttled_share = 0;  // any reason but the job and our own request
-  // Held down by heat or by the hardware: what a Setting does then says nothing of what it does.
-  // A power cap is not in it: it belongs to how a Setting works on this card.
+  // Share held down for any reason except an idle job and our own setting.
+  double throttled_share = 0;
+  // Share in which heat or the hardware held the clock down, which reveals nothing about the
+  // Setting. A power cap is excluded, because it is how the Setting works on this card.
   double slowed_share = 0;
-  std::optional<double> idle_share;  // Samples in which the GPU had next to nothing to do
+  // Share of the Samples in which the GPU had almost nothing to do.
+  std::optional<double> idle_share;
 };
 
 WindowSensors summarize(std::span<const Sample> samples);
 
+// Objects to a clock other than `setting`, and to an idle GPU.
 Objection sensors_object(const Setting& setting, const WindowSensors& sensors);
-// Against a card that was held back by heat or by its hardware.
+// Objects to a card that heat or its hardware held back.
 Objection heat_objects(const WindowSensors& sensors);
 
-// Seconds of each interval between two Boundaries. A pause or two that make up much of a Window
-// make it unlike the others; pauses that come all the time are how the job runs.
+// Objects to one or two pauses that make up much of a Window; regular pauses are normal.
+// `intervals_s` holds the seconds between consecutive Boundaries.
 Objection pause_objects(std::span<const double> intervals_s);
 
 }  // namespace hypermile

@@ -7,10 +7,10 @@
 namespace hypermile {
 namespace {
 
-constexpr double kWorth = 0.001;           // of the default's energy
+constexpr double kWorth = 0.001;           // least extra saving, as a share of the default's energy
 constexpr double kShortest = 1e-6;         // s
 constexpr double kLongest = 2;             // iterations
-constexpr double kLatencyPrecision = 1.1;  // ratio of the two latencies between which it lies
+constexpr double kLatencyPrecision = 1.1;  // ratio of the final bracket's latencies
 constexpr double kRounding = 1e-9;
 
 class LatencySearch {
@@ -22,7 +22,8 @@ class LatencySearch {
     enough_j_ = uniform.totals.energy_j - kWorth * normal_.energy_j;
   }
 
-  // `totals_at` a problem with some latency; what pays at one latency pays at every shorter one.
+  // Bisects for the longest latency at which the totals of `totals_at(problem)` still pay. What
+  // pays at one latency pays at every shorter one.
   template <class TotalsAt>
   std::optional<Seconds> longest(TotalsAt totals_at) const {
     const auto pays = [&](double latency) {
@@ -62,13 +63,13 @@ BreakEven find_break_even(const StrategyInput& input, const Switching& switching
   const LatencySearch search(input, switching);
   const auto strategy = [&](std::string_view name) {
     return [&input, name](const PlanProblem& problem) {
-      const StrategyInput changed{input.sheet, input.steps, input.precision,
-                                  input.table, problem,     input.max_slowdown};
+      const StrategyInput changed{input.sheet, input.stages, input.precision,
+                                  input.table, problem,      input.max_slowdown};
       return run_strategy(name, changed).totals;
     };
   };
   BreakEven found;
-  // Every layer's own optimum, made for less than the bound too: being late costs time.
+  // The optimum of every layer by itself, also for tighter bounds, because late switches cost time.
   std::vector<Assignment> each;
   PlanProblem tighter = search.at(0);
   const double normal = uniform_totals(tighter, 0).time_s;

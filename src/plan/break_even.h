@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How quick a switch has to be: the longest latency at which plans of each granularity still save
-// more than one Setting for everything.
+// Finds the longest switch latency at which plans of each granularity still save more energy than
+// one setting for the whole iteration. Called by plan_report.cpp; pure.
 #pragma once
 
 #include "plan/plan_report.h"

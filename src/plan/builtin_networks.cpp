@@ -40,13 +40,13 @@ Result<Network> builtin_network(std::string_view name, std::int64_t batch) {
                  suggestion(name, known) + "; or give a file.onnx or file.json"};
   }
   if (batch < 1 || batch > kMostBatch) {
-    return Error{ErrorCode::kUsage, fmt::format("a batch of {} is none", batch),
+    return Error{ErrorCode::kUsage, fmt::format("{} is not a valid batch", batch),
                  fmt::format("give 1 to {}", kMostBatch)};
   }
   return found->make(batch);
 }
 
-// A citation graph the size of ogbn-arxiv; a batch is so many of it side by side.
+// A citation graph of the size of ogbn-arxiv; a batch is that many copies of the graph.
 Network make_gcn(std::int64_t batch) {
   constexpr std::int64_t kNodes = 169'343;
   constexpr double kEdges = 2'315'598;  // both directions

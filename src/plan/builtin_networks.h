@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The networks that come with hypermile, by name, at any batch: resnet50, vgg16 (torchvision's, on
-// 224 × 224 images), bert-base (sequences of 128, masked words), gpt2 (124 M, sequences of 1024)
-// and gcn (two graph convolutions over a whole graph). Layers are called as PyTorch calls them.
+// The built-in networks, by name and at any batch size: resnet50 and vgg16 (torchvision's, on 224 ×
+// 224 images), bert-base (sequences of 128, masked words), gpt2 (124 M, sequences of 1024) and gcn
+// (two graph convolutions over a whole graph). Layers have PyTorch's names. Called by
+// open_network().
 #pragma once
 
 #include <span>
@@ -15,10 +16,10 @@ namespace hypermile {
 
 std::span<const std::string_view> builtin_network_names();
 
-// kUsage with the nearest names for an unknown one and for a batch that is no batch.
+// Returns kUsage for a batch out of range, and for an unknown name, with the nearest names.
 Result<Network> builtin_network(std::string_view name, std::int64_t batch);
 
-// One each, for builtin_network().
+// Used by builtin_network() only; `batch` must be 1 or more.
 Network make_resnet50(std::int64_t batch);
 Network make_vgg16(std::int64_t batch);
 Network make_bert_base(std::int64_t batch);

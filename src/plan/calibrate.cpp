@@ -11,8 +11,8 @@ namespace hypermile {
 namespace {
 
 constexpr auto kConstants = static_cast<Eigen::Index>(kEfficiencyConstants);
-constexpr double kScatter = 0.25;  // of the logarithm of a measured time
-constexpr double kPrior = 0.3;     // of the logarithm of a constant around its default
+constexpr double kScatter = 0.25;  // standard deviation of the log of a measured time
+constexpr double kPrior = 0.3;     // standard deviation of the log of a constant
 constexpr int kRounds = 60;
 constexpr double kProbe = 1e-4;
 constexpr double kSettled = 1e-5;
@@ -34,7 +34,7 @@ class Fit {
     }
   }
 
-  // Iteratively reweighted least squares, each step halved until it helps.
+  // Iteratively reweighted least squares. Each move is halved until the loss falls.
   Efficiency solve() const {
     Vector at = Vector::Zero(kConstants);
     double loss = loss_at(at);
@@ -74,16 +74,16 @@ class Fit {
     const Efficiency efficiency = constants(logs);
     Vector r(static_cast<Eigen::Index>(observations_.size()));
     for (std::size_t i = 0; i < observations_.size(); ++i) {
-      const GpuPhysics& gpu = sheet_.physics;
-      const double predicted = step_time(gpu, observations_[i].kernels, efficiency,
-                                         gpu.clocks.sm_boost, gpu.clocks.memory_default);
+      const GpuConstants& gpu = sheet_.constants;
+      const double predicted = stage_time(gpu, observations_[i].kernels, efficiency,
+                                          gpu.clocks.sm_boost, gpu.clocks.memory_default);
       r[static_cast<Eigen::Index>(i)] =
           std::log(predicted / observations_[i].measured_s) / kScatter;
     }
     return r;
   }
 
-  // Quadratic near zero, linear far away.
+  // A robust loss: quadratic near zero and linear far away.
   double loss_at(const Vector& logs) const {
     const Vector r = residuals(logs);
     return ((1 + r.array().square()).sqrt() - 1).sum() + 0.5 * (logs / kPrior).squaredNorm();
@@ -119,9 +119,9 @@ Efficiency calibrate(const GpuSheet& sheet, std::span<const LayerTime> times,
 
 CalibrationScore score_calibration(const GpuSheet& sheet, std::span<const LayerTime> times,
                                    const Efficiency& efficiency) {
-  const GpuPhysics& gpu = sheet.physics;
+  const GpuConstants& gpu = sheet.constants;
   const auto predict = [&](const std::vector<Kernel>& kernels) {
-    return step_time(gpu, kernels, efficiency, gpu.clocks.sm_boost, gpu.clocks.memory_default);
+    return stage_time(gpu, kernels, efficiency, gpu.clocks.sm_boost, gpu.clocks.memory_default);
   };
   CalibrationScore score;
   double predicted_forward = 0, predicted_backward = 0, forward = 0, backward = 0, errors = 0;

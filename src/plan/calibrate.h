@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fits the efficiency constants of a GPU to measured times of single layers: least squares of the
-// logarithm of predicted over measured, robust against rows that were disturbed, with the prior
-// constants as a mild pull, so that what a file does not show stays at its default. And says how
-// good constants are on a file.
+// Fits the efficiency constants of a GPU to measured times of single layers, and scores constants
+// on a file of such times. The fit is least squares of log(predicted / measured), robust against
+// disturbed rows. The prior constants pull mildly, so that a constant which the file does not show
+// stays at its default. Called by `hypermile plan --calibrate`; pure.
 #pragma once
 
 #include <span>
@@ -14,16 +14,16 @@
 
 namespace hypermile {
 
-// `times` were measured at the sheet's boost and default memory clock.
+// `times` must have been measured at the sheet's boost and default memory clocks.
 Efficiency calibrate(const GpuSheet& sheet, std::span<const LayerTime> times,
                      const Efficiency& prior);
 
 struct CalibrationScore {
   std::size_t shapes = 0;
-  double mean_error = 0;   // mean over shapes and passes of |predicted / measured − 1|
-  double total_error = 0;  // all layers together, as often as they occur: predicted/measured − 1
-  double forward_error = 0;  // the same of each pass alone
-  double backward_error = 0;
+  double mean_error = 0;     // mean over shapes and passes of |predicted / measured − 1|
+  double total_error = 0;    // predicted / measured − 1 of all layers, each as often as it occurs
+  double forward_error = 0;  // the same for the forward passes
+  double backward_error = 0;  // the same for the backward passes
 };
 CalibrationScore score_calibration(const GpuSheet& sheet, std::span<const LayerTime> times,
                                    const Efficiency& efficiency);

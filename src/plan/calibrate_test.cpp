@@ -36,7 +36,7 @@ TEST(LayerTimes, KeepTheSmallestTimeOfEachShape) {
   EXPECT_DOUBLE_EQ((*times)[0].backward_s, 9e-6);
 }
 
-TEST(LayerTimes, PassOverOtherSettingsThanTheDefault) {
+TEST(LayerTimes, SkipRowsAtOtherSettings) {
   std::istringstream in(
       "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,setting\n"
       "m,2,tf32,a,ReLU,2x8,2x8,0,5,9,default\n"
@@ -50,7 +50,7 @@ TEST(LayerTimes, PassOverOtherSettingsThanTheDefault) {
   EXPECT_DOUBLE_EQ((*times)[0].forward_s, 5e-6);
 }
 
-TEST(LayerTimes, TakeGroupsOfConvolutionsWhereTheyAreTold) {
+TEST(LayerTimes, ReadGroupsOfConvolutionsWhereTheFileHasThem) {
   std::istringstream in(
       "model,batch,precision,layer,type,in_shape,out_shape,params,fwd_us,bwd_us,groups\n"
       "m,2,tf32,c,Conv2d,2x8x4x4,2x16x4x4,592,5,9,2\n"
@@ -70,7 +70,7 @@ TEST(LayerTimes, DeriveKernelAndBiasFromTheParameters) {
   EXPECT_DOUBLE_EQ((*times)[0].layer.product->taps, 9);
 }
 
-TEST(LayerTimes, NameFileAndLineOfWhatIsBroken) {
+TEST(LayerTimes, NameFileAndLineOfABrokenRow) {
   for (const char* row :
        {"m,2,tf32,a,ReLU,2x8,2x0,0,5,9\n", "m,2,int4,a,ReLU,2x8,2x8,0,5,9\n",
         "m,2,tf32,a,ReLU,2xx8,2x8,0,5,9\n", "m,2,tf32,a,ReLU,2x8,2x8,0,0,9\n",
@@ -83,7 +83,7 @@ TEST(LayerTimes, NameFileAndLineOfWhatIsBroken) {
   EXPECT_FALSE(read(""));
 }
 
-// Times made from known constants, so that they can be found again.
+// Times computed from known constants, which the fit must find again.
 std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth) {
   std::string rows;
   for (const int width : {16, 64, 128, 256, 512}) {
@@ -103,10 +103,10 @@ std::vector<LayerTime> made_from(const GpuSheet& sheet, const Efficiency& truth)
     }
   }
   std::vector<LayerTime> times = *read(rows);
-  const ClockRanges& clocks = sheet.physics.clocks;
+  const ClockRanges& clocks = sheet.constants.clocks;
   for (LayerTime& time : times) {
     const auto run = [&](const std::vector<Kernel>& kernels) {
-      return step_time(sheet.physics, kernels, truth, clocks.sm_boost, clocks.memory_default);
+      return stage_time(sheet.constants, kernels, truth, clocks.sm_boost, clocks.memory_default);
     };
     time.forward_s = run(time.forward_kernels());
     time.backward_s = run(time.backward_kernels());
@@ -138,7 +138,7 @@ TEST(Calibration, LeavesWhatItDoesNotSeeAtTheDefault) {
   EXPECT_NE(found[Constant::kKernelTime], Efficiency()[Constant::kKernelTime]);
 }
 
-// Silicon: layers measured on an H200. Skipped where the recordings are not there.
+// Layers measured on an H200. These tests are skipped where the recordings are missing.
 class H200Layers : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -193,7 +193,7 @@ TEST_F(H200Layers, OfOneNetworkPredictThoseOfTheOther) {
   }
 }
 
-// The better recording (benchmarks/h200/record_layers.py), which is here.
+// A recording with CUDA graphs (benchmarks/h200/record_layers.py), which the repository holds.
 class H200LayersOfGraphs : public H200Layers {
  protected:
   void SetUp() override {

@@ -4,27 +4,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
 
-constexpr double kLowestShare = 0.4;      // of the boost clock, as everywhere (sweep/curve.h)
+constexpr double kLowestShare = 0.4;      // of the boost clock, as in sweep/curve.h
 constexpr double kClockTolerance = 0.05;  // MHz
-constexpr double kWarm = 60;              // °C, where the search for the temperature starts
-constexpr double kCool = 0.01;            // °C, where it ends
+constexpr double kWarm = 60;              // °C, the start of the search for the temperature
+constexpr double kCool = 0.01;            // °C, the change at which that search ends
 constexpr int kThermalRounds = 12;
 
-// All kernels of all steps, so that a whole iteration is evaluated without looking at steps again.
+// The kernels of all stages in one array, so that an iteration is evaluated in one pass.
 struct FlatKernels {
   std::vector<PartWork> parts;
-  std::vector<std::size_t> ends;  // per step, one past its last part
+  std::vector<std::size_t> ends;  // for each stage, the index after its last part
 };
 
-FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& efficiency) {
+FlatKernels flatten(const std::vector<PlanStage>& stages, const Efficiency& efficiency) {
   FlatKernels flat;
-  for (const PlanStep& step : steps) {
-    for (const Kernel& kernel : step.kernels) flat.parts.push_back(part_of(kernel, efficiency));
+  for (const PlanStage& stage : stages) {
+    for (const Kernel& kernel : stage.kernels) flat.parts.push_back(part_of(kernel, efficiency));
     flat.ends.push_back(flat.parts.size());
   }
   return flat;
@@ -32,11 +32,11 @@ FlatKernels flatten(const std::vector<PlanStep>& steps, const Efficiency& effici
 
 class IterationCost {
  public:
-  IterationCost(const GpuPhysics& gpu, FlatKernels flat) : gpu_(gpu), flat_(std::move(flat)) {
+  IterationCost(const GpuConstants& gpu, FlatKernels flat) : gpu_(gpu), flat_(std::move(flat)) {
     settle();
   }
 
-  // The SM clock at which an iteration runs when the driver may choose.
+  // The SM clock that the driver holds over an iteration where it is not locked.
   struct Held {
     double sm_mhz = 0;
     bool capped = false;
@@ -52,10 +52,10 @@ class IterationCost {
     return {low, true};
   }
 
-  void costs(double sm, double memory, StepCost* out, std::size_t stride) const {
+  void costs(double sm, double memory, StageCost* out, std::size_t stride) const {
     std::size_t part = 0;
     for (const std::size_t end : flat_.ends) {
-      StepCost sum;
+      StageCost sum;
       for (; part < end; ++part) {
         const PartRate rate = rate_of(part, sm, memory);
         const double time = rate.wait_s + rate.busy_s;
@@ -91,7 +91,7 @@ class IterationCost {
     return std::max(m.power, m.estimate) <= gpu_.limit.normal.value() * gpu_.limiter.target;
   }
 
-  // Temperature and leakage under the default settle each other.
+  // Iterates temperature and leakage at the default setting until both agree.
   void settle() {
     double die = kWarm;
     for (int round = 0; round < kThermalRounds; ++round) {
@@ -106,14 +106,14 @@ class IterationCost {
     }
   }
 
-  const GpuPhysics& gpu_;
+  const GpuConstants& gpu_;
   FlatKernels flat_;
   double leakage_ = 0;
 };
 
-// The default first, then memory clocks descending with SM clocks descending in each.
+// The default comes first, then memory clocks descending, with SM clocks descending in each.
 std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration) {
-  const ClockRanges& clocks = sheet.physics.clocks;
+  const ClockRanges& clocks = sheet.constants.clocks;
   std::vector<Mhz> gears = {clocks.memory_default};
   for (const Mhz gear : sheet.memory_clocks()) {
     if (clocks.memory_lock && gear != clocks.memory_default) gears.push_back(gear);
@@ -136,23 +136,23 @@ std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& ite
 
 }  // namespace
 
-StepCost CostTable::uniform(std::size_t choice) const {
-  StepCost sum;
-  for (std::size_t step = 0; step < steps; ++step) {
-    sum.time_s += at(step, choice).time_s;
-    sum.energy_j += at(step, choice).energy_j;
+StageCost CostTable::uniform(std::size_t choice) const {
+  StageCost sum;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    sum.time_s += at(stage, choice).time_s;
+    sum.energy_j += at(stage, choice).energy_j;
   }
   return sum;
 }
 
-CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStage>& stages,
                           const Efficiency& efficiency) {
-  const IterationCost iteration(sheet.physics, flatten(steps, efficiency));
+  const IterationCost iteration(sheet.constants, flatten(stages, efficiency));
   CostTable table;
   table.choices = make_choices(sheet, iteration);
-  table.steps = steps.size();
+  table.stages = stages.size();
   const std::size_t width = table.choices.size();
-  table.costs.resize(steps.size() * width);
+  table.costs.resize(stages.size() * width);
   for (std::size_t i = 0; i < width; ++i) {
     const Choice& choice = table.choices[i];
     iteration.costs(choice.sm.value(), choice.memory.value(), table.costs.data() + i, width);
@@ -160,11 +160,11 @@ CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& st
   return table;
 }
 
-StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
-                 const Choice& choice) {
-  StepIdle idle;
-  const GpuPhysics& gpu = sheet.physics;
-  for (const Kernel& kernel : step.kernels) {
+StageIdle idle_of(const GpuSheet& sheet, const PlanStage& stage, const Efficiency& efficiency,
+                  const Choice& choice) {
+  StageIdle idle;
+  const GpuConstants& gpu = sheet.constants;
+  for (const Kernel& kernel : stage.kernels) {
     const PartWork part = part_of(kernel, efficiency);
     const PartRate rate = part_rate(gpu, {}, part, choice.sm.value(), choice.memory.value(), 0, 0);
     const double time = rate.wait_s + rate.busy_s;
@@ -178,7 +178,7 @@ StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& 
 }
 
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory) {
-  const Rates& rates = sheet.physics.rates;
+  const Rates& rates = sheet.constants.rates;
   std::size_t unit = static_cast<std::size_t>(precision);
   const auto fp32 = static_cast<std::size_t>(Precision::kFp32);
   while (unit > fp32 && rates.flops[unit] <= 0) --unit;
@@ -187,8 +187,8 @@ double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory) {
   return rates.flops[unit] * (sm / rates.rated_sm) / bandwidth;
 }
 
-double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
-                 const Efficiency& efficiency, Mhz sm, Mhz memory) {
+double stage_time(const GpuConstants& gpu, const std::vector<Kernel>& kernels,
+                  const Efficiency& efficiency, Mhz sm, Mhz memory) {
   double time = 0;
   for (const Kernel& kernel : kernels) {
     const PartRate rate =

@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time and energy of every step of a network at every Setting of a GPU, from the simulator's
-// physics in closed form (sim/physics.h). The planner and the strategies see nothing else.
+// Time and energy of every stage of a network at every setting of a GPU, in closed form from the
+// simulator's physics (sim/part_rate.h). The planner and the strategies see nothing else. Pure.
 //
-// The power limit: cards hold an average of power over tens of milliseconds, longer than a layer.
-// So an SM clock that is left to the driver is, for each memory clock, the highest at which the
-// whole iteration, run so, keeps within the limit; locks above it would not be honoured and are
-// left out. The die is as warm as it gets under the default.
+// A card limits its power averaged over tens of milliseconds, which is longer than a layer. So for
+// each memory clock, an unlocked SM clock is the highest at which the whole iteration stays within
+// the limit. A lock above that clock would not be honoured and is left out. The die has the
+// temperature that it reaches at the default setting.
 #pragma once
 
 #include <vector>
 
 #include "gpu/setting.h"
 #include "plan/efficiency.h"
-#include "plan/steps.h"
+#include "plan/stages.h"
 #include "sim/gpu_sheet.h"
 
 namespace hypermile {
 
 struct Choice {
-  Setting setting;      // what the GPU is told
-  Mhz sm, memory;       // what it then runs at
-  bool capped = false;  // the power limit holds the SM clock there
+  Setting setting;      // the request to the GPU
+  Mhz sm, memory;       // the clocks at which the GPU then runs
+  bool capped = false;  // whether the power limit holds the SM clock down
 };
 
-struct StepCost {
+struct StageCost {
   double time_s = 0;
   double energy_j = 0;
 };
 
-// How long a step's compute and memory units wait, out of its time: for the other, for nothing
-// (launches), or because the kernel is no better.
-struct StepIdle {
+// For how much of a stage's time its compute or memory units idle, because they wait for the other
+// units or for a launch, or because the kernel does not use them fully.
+struct StageIdle {
   double compute_s = 0;
   double memory_s = 0;
 };
 
 struct CostTable {
-  std::vector<Choice> choices;  // the default first
-  std::size_t steps = 0;
-  std::vector<StepCost> costs;  // step-major: choices.size() for each step
+  std::vector<Choice> choices;  // the default is the first
+  std::size_t stages = 0;
+  std::vector<StageCost> costs;  // choices.size() entries for each stage
 
-  const StepCost& at(std::size_t step, std::size_t choice) const {
-    return costs[step * choices.size() + choice];
+  const StageCost& at(std::size_t stage, std::size_t choice) const {
+    return costs[stage * choices.size() + choice];
   }
-  // One iteration at one choice throughout.
-  StepCost uniform(std::size_t choice) const;
+  // The cost of one iteration that runs at one choice.
+  StageCost uniform(std::size_t choice) const;
 };
 
-// `steps` must not be empty.
-CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStep>& steps,
+// `stages` must not be empty.
+CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStage>& stages,
                           const Efficiency& efficiency);
 
-StepIdle idle_of(const GpuSheet& sheet, const PlanStep& step, const Efficiency& efficiency,
-                 const Choice& choice);
+StageIdle idle_of(const GpuSheet& sheet, const PlanStage& stage, const Efficiency& efficiency,
+                  const Choice& choice);
 
-// Operations per byte above which kernels on these pipes are bound by compute at these clocks.
+// The operations per byte above which a kernel is compute-bound at these clocks.
 double ridge(const GpuSheet& sheet, Precision precision, Mhz sm, Mhz memory);
 
-// One step's time at fixed clocks, for the calibration.
-double step_time(const GpuPhysics& gpu, const std::vector<Kernel>& kernels,
-                 const Efficiency& efficiency, Mhz sm, Mhz memory);
+// The time in seconds of one stage at fixed clocks; the calibration uses it.
+double stage_time(const GpuConstants& gpu, const std::vector<Kernel>& kernels,
+                  const Efficiency& efficiency, Mhz sm, Mhz memory);
 
 }  // namespace hypermile

@@ -12,8 +12,9 @@ constexpr std::array<std::string_view, kEfficiencyConstants> kConstantNames = {
     "norm_narrow_backward", "gather_forward",       "gather_backward",     "linear_memory",
     "conv_forward",         "conv_backward",        "conv_narrow_forward", "conv_narrow_backward"};
 
-// nullopt: all that a copy reaches, as element-wise layers, softmax, the optimizer and the operands
-// of convolutions do. One network's convolutions hardly show it, so it is not left to a fit.
+// nullopt for kernels that reach the full bandwidth of a copy: element-wise layers, softmax, the
+// optimizer and the operands of convolutions. The convolutions of one network hardly depend on that
+// bandwidth, so it is not fitted.
 std::optional<Constant> memory_constant(const Kernel& kernel) {
   switch (kernel.kind) {
     case KernelKind::kStream:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of a GPU's peak rates the kernels of real frameworks reach: twelve numbers, which with
-// the GPU's sheet turn a Kernel into work for the simulator's physics. The defaults are assumptions
-// from the literature (docs/design/planner.md); calibrate.h fits them to per-layer times.
+// Which share of a GPU's peak rates the kernels of real frameworks reach: twelve numbers that, with
+// the GPU's sheet, turn a Kernel into work for the simulator's physics. The defaults are
+// assumptions from the literature (docs/design/planner.md); calibrate.h fits them to measured
+// layers. Pure.
 #pragma once
 
 #include <array>
@@ -17,17 +18,17 @@ namespace hypermile {
 inline constexpr std::size_t kEfficiencyConstants = 12;
 
 enum class Constant : std::uint8_t {
-  kKernelTime,         // s: what any kernel takes beside its work
-  kMatrixKernelTime,   // s: the same for convolutions and products, which set up more
-  kNormMemory,         // normalisation of 32-bit values
-  kNormNarrowForward,  // … of 16-bit values
+  kKernelTime,         // s, the time of any kernel beside its work
+  kMatrixKernelTime,   // s, the same for convolutions and products, which need more set-up
+  kNormMemory,         // share of bandwidth, normalisation of 32-bit values
+  kNormNarrowForward,  // share of bandwidth, normalisation of 16-bit values
   kNormNarrowBackward,
-  kGatherForward,  // pooling, look-ups, sparse products
+  kGatherForward,  // share of bandwidth, for pooling, look-ups and sparse products
   kGatherBackward,
-  kLinearMemory,  // operands of products
-  kConvForward,   // share of peak operations, tiles filled up; also of linear layers
+  kLinearMemory,  // share of bandwidth, for the operands of products
+  kConvForward,   // share of peak operations on filled tiles, for convolutions and linear layers
   kConvBackward,
-  kConvNarrowForward,  // … of 16-bit values
+  kConvNarrowForward,  // the same for 16-bit values
   kConvNarrowBackward,
 };
 
@@ -40,7 +41,7 @@ struct Efficiency {
   static std::span<const std::string_view> names();
 };
 
-// The kernel as the physics sees it.
+// The kernel as work for the simulator's physics.
 PartWork part_of(const Kernel& kernel, const Efficiency& efficiency);
 
 }  // namespace hypermile

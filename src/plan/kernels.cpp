@@ -9,17 +9,17 @@
 namespace hypermile {
 namespace {
 
-// Matrix kernels work on whole tiles; what a product lacks to them is computed in vain. Sizes are
-// those of common tensor-core kernels.
+// Matrix kernels compute whole tiles, including the part of the last tile that the product does not
+// fill. Sizes are those of common tensor-core kernels.
 constexpr double kTileRows = 128;
 constexpr double kTileColumns = 128;
 constexpr double kTileDepth = 32;
-constexpr double kWeightTile = 64;  // weight gradients have few rows and columns and a long depth
+constexpr double kWeightTile = 64;  // weight gradients have few rows and columns, and a long depth
 
-constexpr double kSgdFlops = 4;   // per parameter: momentum, decay, step
-constexpr double kSgdValues = 5;  // weight, gradient, momentum read; weight, momentum written
+constexpr double kSgdFlops = 4;   // per parameter, for momentum, decay and update
+constexpr double kSgdValues = 5;  // reads weight, gradient, momentum; writes weight, momentum
 constexpr double kAdamFlops = 14;
-constexpr double kAdamValues = 7;   // two moments
+constexpr double kAdamValues = 7;   // with two moments
 constexpr double kMasterBytes = 4;  // weights and moments are kept in fp32
 
 double whole_tiles(double extent, double tile) {
@@ -60,7 +60,7 @@ double weights(const Layer& layer) {
   return layer.params - (layer.bias ? layer.product->out * layer.product->count : 0);
 }
 
-// Both operands and the result of a product, each once. The three passes move the same tensors.
+// Both operands and the result, each moved once. All three passes move the same tensors.
 double product_values(const Layer& layer) {
   return elements(layer.in) + layer.other_inputs + weights(layer) + elements(layer.out);
 }
@@ -90,8 +90,8 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
   std::vector<Kernel> kernels;
   const double out = elements(layer.out);
   if (pass == Pass::kDataGradient && !layer.input_gradient) return kernels;
-  // A product of two activations has no weights: the gradient of its second operand is data too,
-  // and goes with the first.
+  // A product of two activations has no weights. The gradient of its second operand is computed
+  // with the first operand's, as a data gradient.
   const bool second_operand = layer.op == OpClass::kMatMul && layer.params <= 0;
   if (pass == Pass::kWeightGradient && second_operand) return kernels;
   kernels.push_back(product_kernel(layer, pass, widths));
@@ -99,7 +99,7 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
     kernels.push_back(product_kernel(layer, Pass::kWeightGradient, widths));
   }
   if (!layer.bias) return kernels;
-  // Convolutions add their bias in a kernel of its own; linear layers in that of the product.
+  // The bias has a kernel of its own in a convolution, and none in a linear layer.
   if (pass == Pass::kForward && layer.op == OpClass::kConv) {
     kernels.push_back(stream(0, 2 * out * widths.value, widths, false));
     kernels.back().overhead = true;
@@ -126,7 +126,7 @@ std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precisio
   const Widths widths{value_bytes(precision), precision, value_bytes(precision) < 4};
   if (layer.op == OpClass::kView) return {};
   if (layer.product) return product_kernels(layer, pass, widths);
-  // What is no product computes both gradients in one kernel, which is counted as the data's.
+  // Other layers compute both gradients in one kernel, which counts as the data gradient.
   if (pass == Pass::kWeightGradient) return {};
   const bool backward = pass == Pass::kDataGradient;
   const Traffic& traffic = backward ? layer.backward : layer.forward;

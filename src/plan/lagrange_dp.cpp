@@ -40,7 +40,7 @@ LagrangeDp::LagrangeDp(const PlanProblem& problem) : problem_(problem) {
   time_sum_.resize(problem.choices);
   by_sm_.resize(problem.choices);
   by_memory_.resize(problem.choices);
-  const std::size_t boundaries = 2 * problem.steps + 1;
+  const std::size_t boundaries = 2 * problem.stages + 1;
   entry_.resize(boundaries * problem.choices);
   time_at_.resize(boundaries * problem.choices);
   origin_.resize(boundaries * problem.choices);
@@ -73,9 +73,9 @@ void LagrangeDp::sweep(const Start& start, std::size_t length, bool with_choice)
     origin_[c] = {kNobody, 0};
   }
   for (std::size_t boundary = 1; boundary <= length; ++boundary) {
-    const std::size_t step = (start.step + boundary - 1) % problem_.steps;
-    const double* weight = weight_.data() + step * k;
-    const StepCost* cost = problem_.costs.data() + step * k;
+    const std::size_t stage = (start.stage + boundary - 1) % problem_.stages;
+    const double* weight = weight_.data() + stage * k;
+    const StageCost* cost = problem_.costs.data() + stage * k;
     double* time_at = time_at_.data() + boundary * k;
     for (std::size_t c = 0; c < k; ++c) {
       cost_sum_[c] += weight[c];
@@ -87,7 +87,7 @@ void LagrangeDp::sweep(const Start& start, std::size_t length, bool with_choice)
   }
 }
 
-// Entries that have become old enough at this boundary.
+// Takes the entries after which enough time has passed at this boundary for another change.
 void LagrangeDp::advance(std::size_t boundary) {
   const std::size_t k = problem_.choices;
   const auto take = [&](Oldest& oldest, std::size_t c, double spacing) {
@@ -115,7 +115,8 @@ void LagrangeDp::enter(std::size_t boundary) {
     same_[problem_.gear[c]].offer(by_sm_[c].value + cost_sum_[c], c);
     other_[problem_.gear[c]].offer(by_memory_[c].value + cost_sum_[c], c);
   }
-  // The cheapest way out of any gear, and out of any but that: no choice needs to look at all.
+  // The cheapest gear to leave, and the second cheapest, so that no choice has to look at all
+  // gears.
   TwoCheapest gears;
   for (std::uint32_t g = 0; g < gears_; ++g) gears.offer(other_[g].first, g);
   const double sm_price = problem_.sm.lost_j + multiplier_ * problem_.sm.lost_s;
@@ -142,9 +143,9 @@ void LagrangeDp::enter(std::size_t boundary) {
 
 std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
   const std::size_t k = problem_.choices;
-  const std::size_t length = 2 * problem_.steps;
+  const std::size_t length = 2 * problem_.stages;
   sweep({}, length, false);
-  // The cheapest way through, however young its last segment is.
+  // The cheapest way through, whatever the length of its last segment.
   double best = kInfinite;
   std::uint32_t choice = 0, entered = 0;
   for (std::uint32_t boundary = 0; boundary < length; ++boundary) {
@@ -156,15 +157,15 @@ std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
       entered = boundary;
     }
   }
-  // The change nearest to the middle, where neither end is felt.
+  // The change nearest to the middle, where neither end has an influence.
   std::optional<Start> start;
   std::size_t nearest = length;
   while (entered > 0) {
     const std::size_t away =
-        entered > problem_.steps ? entered - problem_.steps : problem_.steps - entered;
+        entered > problem_.stages ? entered - problem_.stages : problem_.stages - entered;
     if (away < nearest) {
       nearest = away;
-      start = Start{entered < problem_.steps ? entered : entered - problem_.steps, choice};
+      start = Start{entered < problem_.stages ? entered : entered - problem_.stages, choice};
     }
     const Origin origin = origin_[entered * k + choice];
     choice = origin.choice;
@@ -175,7 +176,7 @@ std::optional<LagrangeDp::Start> LagrangeDp::find_start() {
 
 std::optional<Assignment> LagrangeDp::solve_from(const Start& start) {
   const std::size_t k = problem_.choices;
-  const auto n = static_cast<std::uint32_t>(problem_.steps);
+  const auto n = static_cast<std::uint32_t>(problem_.stages);
   sweep(start, n, true);
   if (entry_[n * k + start.choice] == kInfinite) return std::nullopt;
   Assignment assignment(n, start.choice);
@@ -184,7 +185,7 @@ std::optional<Assignment> LagrangeDp::solve_from(const Start& start) {
     const Origin origin = origin_[until * k + choice];
     if (origin.choice == kNobody) return std::nullopt;
     for (std::uint32_t i = origin.entered; i < until; ++i) {
-      assignment[(start.step + i) % n] = origin.choice;
+      assignment[(start.stage + i) % n] = origin.choice;
     }
     choice = origin.choice;
     until = origin.entered;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dynamic program inside the planner: for one price of time (multiplier), the assignment of
-// least energy + multiplier·time on the ring of steps. States are the choices; running minima over
-// where a segment may have begun make a step cost as much as there are choices, not their square.
+// The dynamic program of the planner: for one price of time (the multiplier, in J/s), finds the
+// assignment with the least energy + multiplier · time on the ring of stages. Its states are the
+// choices. Running minima over where a segment may have begun make the work per stage linear in the
+// number of choices. Called by planner.cpp; one object per thread.
 #pragma once
 
 #include <optional>
@@ -16,23 +17,24 @@ class LagrangeDp {
   explicit LagrangeDp(const PlanProblem& problem);
   ~LagrangeDp();
 
-  // Two changes or more; nullopt where staying with one choice is better or nothing else is
-  // possible. A ring has no first step: where a good plan changes is found on two iterations in
-  // a row, then the ring is solved from there.
+  // Returns an assignment with two changes or more, and nullopt where one choice throughout is
+  // better or nothing else is possible. A ring has no first stage, so the program first runs over
+  // two iterations, and then solves the ring from a stage where that plan changes.
   std::optional<Assignment> solve(double multiplier);
 
  private:
   struct Start {
-    std::size_t step = 0;
+    std::size_t stage = 0;
     std::uint32_t choice = 0;
   };
   struct Origin {
-    std::uint32_t choice = 0;   // what ran before
-    std::uint32_t entered = 0;  // and since which boundary
+    std::uint32_t choice = 0;   // the choice before this entry
+    std::uint32_t entered = 0;  // the boundary at which that choice was entered
   };
 
   void weigh(double multiplier);
-  // Fills `entry_` over `length` steps from `start.step`; with_choice: it begins with start.choice.
+  // Fills `entry_` over `length` stages from `start.stage`. Only start.choice may come first where
+  // `with_choice` is true.
   void sweep(const Start& start, std::size_t length, bool with_choice);
   void advance(std::size_t boundary);
   void enter(std::size_t boundary);
@@ -42,20 +44,21 @@ class LagrangeDp {
   const PlanProblem& problem_;
   std::size_t gears_ = 1;
   double multiplier_ = 0;
-  std::vector<double> weight_;  // energy + multiplier · time, step-major
-  // While sweeping, per choice: sums from the start to the boundary …
+  std::vector<double> weight_;  // energy + multiplier · time, by stage and choice
+  // While sweeping, for each choice: sums from the start to the boundary.
   std::vector<double> cost_sum_, time_sum_;
-  // … and the cheapest entries that are old enough to leave by either kind of change.
+  // The cheapest entries that are old enough to be left by a change of either kind.
   struct Oldest {
     double value = 0;
     std::uint32_t entered = 0;
-    std::uint32_t next = 0;  // first boundary that is not old enough yet
+    std::uint32_t next = 0;  // the first boundary that is not old enough
   };
   std::vector<Oldest> by_sm_, by_memory_;
-  // The two cheapest ways to leave a memory clock, by different choices: nobody leaves himself.
+  // The two cheapest ways to leave a memory clock, by different choices, as a change needs a
+  // different choice.
   struct TwoCheapest;
   std::vector<TwoCheapest> same_, other_;
-  // Per boundary and choice: cost of entering there, less the sum up to there; and its origin.
+  // For each boundary and choice: the cost of entering there minus the sum up to there.
   std::vector<double> entry_;
   std::vector<double> time_at_;  // time_sum_ at each boundary
   std::vector<Origin> origin_;

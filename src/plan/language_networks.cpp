@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BERT-base and GPT-2 (124 M) with attention written out: products, softmax, dropout as separate
-// kernels.
+// BERT-base and GPT-2 (124 M). Attention consists of separate kernels: products, softmax and
+// dropout.
 #include <string>
 
 #include "plan/builtin_networks.h"
@@ -12,7 +12,7 @@ namespace {
 
 struct Transformer {
   std::int64_t batch, tokens, width, heads, blocks, vocabulary, positions;
-  bool pre_norm;  // GPT-2 normalises before, BERT after
+  bool pre_norm;  // GPT-2 normalises before a block, BERT after it
 };
 
 double number(std::int64_t value) {
@@ -68,7 +68,7 @@ Network make_transformer(std::string name, const Transformer& t) {
   layers.push_back(make_dropout("embed.dropout", data));
   for (std::int64_t i = 0; i < t.blocks; ++i) block(layers, "h." + std::to_string(i), t);
   if (t.pre_norm) layers.push_back(make_layer_norm("ln_f", data));
-  // The table of words again, turned round: it is learnt once.
+  // The output layer shares the weights of the word table, which count once.
   Layer head = make_linear("lm_head", data, t.vocabulary, false);
   head.other_inputs = head.params;
   head.params = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One layer of a network with its shapes, and what it asks of a GPU: kernels with operations and
-// bytes for the forward pass, the gradient of its data, the gradient of its weights and the step of
-// the optimizer. A Layer knows nothing of any GPU and of no precision; kernels_of() is told the
-// precision. Traffic is ideal: each operand moves once to or from DRAM (what the L2 keeps is taken
-// off later, in steps.h). Formulas and their origin: docs/design/planner.md.
+// One layer of a network with its shapes, and the kernels that it needs on a GPU: operations and
+// bytes of the forward pass, the data gradient, the weight gradient and the optimizer's update. A
+// Layer depends on no GPU and no precision; kernels_of() takes the precision. Traffic is ideal:
+// each operand moves once to or from DRAM (stages.h later subtracts what the L2 cache keeps).
+// docs/design/planner.md has the formulas and their origin.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace hypermile {
 
-using Shape = std::vector<std::int64_t>;    // batch first
-double elements(const Shape& shape);        // their number; 1 for a scalar
+using Shape = std::vector<std::int64_t>;    // the batch is first
+double elements(const Shape& shape);        // the number of elements; 1 for a scalar
 std::string to_string(const Shape& shape);  // "64x3x224x224"
 
-// What a layer's cost follows from. Every operator of a network file is put into one of these.
+// The class that determines a layer's cost. Every operator of a network file belongs to one.
 enum class OpClass {
   kConv,
   kLinear,
@@ -38,8 +38,8 @@ std::string_view to_string(OpClass op);
 
 enum class Pass { kForward, kDataGradient, kWeightGradient, kOptimizer };
 
-// A matrix product, or a convolution seen as one: out[positions × out] += in[positions × in·taps]
-// · weights, `count` of them side by side (groups, heads).
+// A matrix product, or a convolution written as one: out[positions × out] += in[positions ×
+// in·taps] · weights. `count` of them run side by side (groups, heads).
 struct Product {
   double positions = 0;
   double in = 0, out = 0;
@@ -48,29 +48,29 @@ struct Product {
   double flops() const { return 2 * count * positions * in * out * taps; }
 };
 
-// What is moved and computed by layers that are no product.
+// Operations and traffic of layers that are not products.
 struct Traffic {
   double flops = 0;
-  double values = 0;  // tensor elements read or written, at the network's precision
-  double bytes = 0;   // what has a width of its own: masks, indices
+  double values = 0;  // tensor elements read or written, in the network's precision
+  double bytes = 0;   // traffic with a width of its own, such as masks and indices
 };
 
 struct Layer {
-  std::string name;  // as the framework calls it: "layer1.0.conv1"
-  std::string type;  // as ONNX or PyTorch call it: "Conv", "BatchNormalization"
+  std::string name;  // the framework's name, such as "layer1.0.conv1"
+  std::string type;  // the ONNX or PyTorch type, such as "Conv" or "BatchNormalization"
   OpClass op = OpClass::kElementwise;
-  Shape in, out;               // of the first input and output
-  double other_inputs = 0;     // elements of further data inputs (the other half of an addition)
-  double params = 0;           // numbers that are learnt
-  bool bias = false;           // among them one per output channel
-  bool input_gradient = true;  // false where nothing before it learns
+  Shape in, out;               // shapes of the first input and the first output
+  double other_inputs = 0;     // elements of further data inputs, such as an addition's second
+  double params = 0;           // number of learnt values
+  bool bias = false;           // whether `params` includes one value per output channel
+  bool input_gradient = true;  // false where no layer before this one learns
   std::optional<Product> product = {};
-  Traffic forward, backward;  // of what is no product
+  Traffic forward, backward;  // used where there is no product
 };
 
 enum class Optimizer { kSgdMomentum, kAdam };
 
-// Operators of a file that are not in our table.
+// An operator of a network file that is not in the table of operators.
 struct UnknownOperator {
   std::string type;
   std::size_t count = 0;
@@ -88,30 +88,30 @@ struct Network {
   double forward_macs() const;
 };
 
-// What a kernel's efficiency depends on (see efficiency.h).
+// The kind on which a kernel's efficiency depends (efficiency.h).
 enum class KernelKind { kStream, kNorm, kGather, kConv, kLinear };
 
-// One kernel as the GPU sees it.
+// One kernel that the GPU runs.
 struct Kernel {
   KernelKind kind = KernelKind::kStream;
   bool backward = false;
-  bool narrow = false;                // 16-bit values
-  Precision unit = Precision::kFp32;  // which pipes do the arithmetic
+  bool narrow = false;                // whether values have 16 bits
+  Precision unit = Precision::kFp32;  // the pipes that do the arithmetic
   double flops = 0;
-  double padded_flops = 0;  // the same with tiles filled up: what the pipes really do
+  double padded_flops = 0;  // with filled tiles, as the pipes compute them
   double bytes = 0;
-  // The framework's own, beside the algorithm: costs time, counts neither as operation nor as
-  // traffic of the layer.
+  // True for a kernel of the framework that the algorithm does not need. It takes time, but its
+  // operations and bytes do not count as the layer's.
   bool overhead = false;
 };
 
-// The kernels of one pass; empty where the pass has nothing to do.
+// The kernels of one pass; empty where the pass does nothing.
 std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precision,
                                Optimizer optimizer);
 
-// Bytes of a value: 4 for fp32 and tf32, 2 for bf16 and fp16.
+// Bytes per value: 4 for fp32 and tf32, 2 for bf16 and fp16.
 double value_bytes(Precision precision);
-// "fp32", "tf32", "bf16" or "fp16" (the same pipes as bf16).
+// Accepts "fp32", "tf32", "bf16" and "fp16" (the same pipes as bf16); returns kUsage otherwise.
 Result<Precision> parse_precision(std::string_view text);
 std::string_view to_string(Precision precision);
 

@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kIndexBytes = 8;  // PyTorch keeps the place of each maximum as an int64
+constexpr double kIndexBytes = 8;  // PyTorch stores the position of each maximum as an int64
 constexpr double kMaskBytes = 1;
 
 Layer make(std::string name, std::string type, OpClass op, Shape in, Shape out) {
@@ -20,7 +20,7 @@ Layer make(std::string name, std::string type, OpClass op, Shape in, Shape out) 
   return layer;
 }
 
-// A layer on one shape that moves so many tensors of it and does so many operations an element.
+// A layer with one shape: operations per element, and how many tensors of that shape it moves.
 struct PerElement {
   double forward_flops, forward_tensors, backward_flops, backward_tensors;
 };
@@ -80,7 +80,8 @@ Layer make_matmul(std::string name, Shape in, Shape out, double count, double ro
 }
 
 Layer make_batch_norm(std::string name, Shape shape) {
-  // Statistics and result read the data twice; the gradient reads both tensors twice.
+  // The data is read twice, for the statistics and for the result; the gradient reads both tensors
+  // twice.
   Layer layer =
       make_same(std::move(name), "BatchNormalization", OpClass::kNorm, shape, {10, 3, 13, 5});
   layer.params = 2 * extent(shape, 1);
@@ -88,7 +89,7 @@ Layer make_batch_norm(std::string name, Shape shape) {
 }
 
 Layer make_layer_norm(std::string name, Shape shape) {
-  // Rows stay in registers; gradients of scale and shift read both tensors again.
+  // Rows stay in registers. The gradients of scale and shift read both tensors once more.
   Layer layer =
       make_same(std::move(name), "LayerNormalization", OpClass::kNorm, shape, {8, 2, 14, 5});
   layer.params = 2 * static_cast<double>(shape.back());
@@ -104,7 +105,7 @@ Layer make_gelu(std::string name, Shape shape) {
 }
 
 Layer make_add(std::string name, Shape shape) {
-  // Its gradient is the same tensor for both inputs: nothing moves.
+  // Both inputs have the output's gradient as theirs, so nothing moves.
   Layer layer = make_same(std::move(name), "Add", OpClass::kElementwise, shape, {1, 3, 0, 0});
   layer.other_inputs = elements(shape);
   return layer;
@@ -125,7 +126,7 @@ Layer make_max_pool(std::string name, Shape in, Shape out, const SlidingWindow& 
   const double from = elements(layer.in);
   const double to = elements(layer.out);
   const double points = static_cast<double>(window.kernel_h * window.kernel_w);
-  // Windows that overlap read their values several times.
+  // Overlapping windows read their values several times.
   const double overlap =
       std::max(1.0, points / static_cast<double>(window.stride_h * window.stride_w));
   layer.forward = {to * points, overlap * from + to, kIndexBytes * to};
@@ -146,7 +147,7 @@ Layer make_embedding(std::string name, Shape in, Shape out, std::int64_t entries
   layer.params = static_cast<double>(entries) * static_cast<double>(layer.out.back());
   layer.input_gradient = false;
   layer.forward = {0, 2 * moved, kIndexBytes * elements(layer.in)};
-  // The gradient is dense: cleared, then added to row by row.
+  // The gradient is dense: it is cleared, and then rows are added to it.
   layer.backward = {moved, 3 * moved + layer.params, kIndexBytes * elements(layer.in)};
   return layer;
 }
@@ -176,7 +177,7 @@ Layer make_elementwise(std::string name, std::string type, Shape in, Shape out, 
   const double to = elements(layer.out);
   layer.other_inputs = std::max(0.0, inputs - elements(layer.in));
   layer.forward = {to, inputs + to, 0};
-  // Output's gradient and the inputs are read, a gradient of each input is written.
+  // Reads the output's gradient and the inputs, and writes a gradient for each input.
   layer.backward = {to, to + 2 * inputs, 0};
   return layer;
 }

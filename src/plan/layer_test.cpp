@@ -8,7 +8,7 @@
 
 #include "plan/builtin_networks.h"
 #include "plan/layer_makers.h"
-#include "plan/steps.h"
+#include "plan/stages.h"
 
 namespace hypermile {
 namespace {

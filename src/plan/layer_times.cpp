@@ -30,7 +30,7 @@ enum Column {
 };
 constexpr std::array<std::string_view, kColumns> kColumnNames = {
     "model", "precision", "layer", "type", "in_shape", "out_shape", "params", "fwd_us", "bwd_us"};
-constexpr double kAccumulated = 3;  // tensors moved to add a gradient to another
+constexpr double kAccumulated = 3;  // tensors moved when a gradient is added to another
 
 Result<Shape> parse_shape(std::string_view text) {
   Shape shape;
@@ -43,13 +43,13 @@ Result<Shape> parse_shape(std::string_view text) {
   }
 }
 
-// The window of a pool is in no column; the built-in networks know theirs.
+// The file has no column for the window of a pool, but the built-in networks are known.
 std::optional<SlidingWindow> known_window(const std::string& model, const std::string& layer) {
   if (model == "resnet50" && layer == "maxpool") return SlidingWindow{3, 3, 2, 2};
   return std::nullopt;
 }
 
-// `groups` of a convolution, where the file tells.
+// `groups` is a convolution's number of groups, or empty.
 Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells,
                            const std::string& groups) {
   LayerTime time;
@@ -114,7 +114,7 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     }
     columns[i] = *column;
   }
-  // Where layers were measured at several Settings: only the default's rows are what is fitted.
+  // The fit uses only rows at the default setting.
   const auto setting = reader.column("setting");
   const auto groups = reader.column("groups");
   std::vector<LayerTime> times;
@@ -138,7 +138,8 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     ++before.count;
   }
   if (times.empty()) {
-    return Error{ErrorCode::kParse, name + ": holds no layer", "measure some first"};
+    return Error{ErrorCode::kParse, name + ": has no layers",
+                 "measure layers with hypermile.profile_layers()"};
   }
   return times;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Networks from files: ONNX (.onnx) and the JSON that our Python package exports from PyTorch
-// (.json, docs/reference/network-file.md). Both readers take any bytes: what is broken, dynamic or
-// of size zero is an Error that names what and where; operators that are not known are counted and
-// named in the Network and cost what an element-wise layer does.
+// Reads networks from files: ONNX (.onnx), and the JSON that the Python package exports from
+// PyTorch (.json, docs/reference/network-file.md). Both readers accept any bytes: a broken file, a
+// dynamic shape or a size of zero is an Error that says what and where. Unknown operators are
+// counted and named in the Network, and cost as much as an element-wise layer. Called by `hypermile
+// plan`.
 #pragma once
 
 #include <optional>
@@ -14,18 +15,18 @@
 
 namespace hypermile {
 
-// A built-in network by name, or a file by its ending. `batch` is that of a built-in network (1
-// without it) and of an ONNX file whose first dimension is left open; where a file has a batch
-// of its own, another one is kUsage.
+// Opens a built-in network by name, or a file by its extension. `batch` applies to a built-in
+// network (1 without it) and to an ONNX file with an open first dimension. Returns kUsage where a
+// file has its own, different batch.
 Result<Network> open_network(const std::string& name, std::optional<std::int64_t> batch);
 
-// `file` is for messages.
+// `file` appears in messages only.
 Result<Network> parse_onnx(std::string_view bytes, const std::string& file,
                            std::optional<std::int64_t> batch);
 Result<Network> parse_torch_export(std::string_view text, const std::string& file,
                                    std::optional<std::int64_t> batch);
 
-// For the two of them: remembers a layer's type where it was not known.
+// Counts an unknown operator type; both readers use it.
 void count_unknown(Network& network, const std::string& type);
 
 }  // namespace hypermile

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "plan/steps.h"
+#include "plan/stages.h"
 
 namespace hypermile {
 namespace {
@@ -19,7 +19,7 @@ void add_value(google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& list, c
   type.set_elem_type(onnx::TensorProto::FLOAT);
   for (const std::int64_t extent : shape) {
     auto& dim = *type.mutable_shape()->add_dim();
-    // -1: open
+    // -1 leaves the extent open
     if (extent >= 0) {
       dim.set_dim_value(extent);
     } else {
@@ -58,7 +58,7 @@ void set_integers(onnx::NodeProto& node, const char* name,
   for (const std::int64_t value : values) attribute.add_ints(value);
 }
 
-// Convolution, activation, pooling, linear layer; no shape between them is written down.
+// A convolution, an activation, a pooling and a linear layer, without any shape in between.
 onnx::ModelProto small_model(std::int64_t batch, std::int64_t side = 8) {
   onnx::ModelProto model;
   model.set_ir_version(8);
@@ -90,7 +90,7 @@ TEST(OnnxFile, BecomesLayersWithInferredShapes) {
   const auto network = parse(small_model(4));
 
   ASSERT_TRUE(network) << network.error().line();
-  ASSERT_EQ(network->layers.size(), 4U);  // Flatten moves nothing
+  ASSERT_EQ(network->layers.size(), 4U);  // Flatten moves no data
   EXPECT_EQ(network->layers[0].type, "Conv");
   EXPECT_EQ(network->layers[0].out, (Shape{4, 16, 8, 8}));
   EXPECT_TRUE(network->layers[0].bias);
@@ -144,9 +144,9 @@ TEST(OnnxFile, CountsAndNamesUnknownOperators) {
   ASSERT_EQ(network->unknown.size(), 1U);
   EXPECT_EQ(network->unknown[0].type, "Softsign");
   EXPECT_EQ(network->unknown[0].count, 1U);
-  // Costs what an element-wise layer does.
-  const auto steps = make_steps(*network, {.scope = Scope::kForward});
-  EXPECT_DOUBLE_EQ(steps[1].bytes, 2 * 4.0 * 4 * 16 * 64);
+  // It costs as much as an element-wise layer.
+  const auto stages = make_stages(*network, {.scope = Scope::kForward});
+  EXPECT_DOUBLE_EQ(stages[1].bytes, 2 * 4.0 * 4 * 16 * 64);
 }
 
 TEST(OnnxFile, ThatIsBrokenIsOneClearLine) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a network of either kind: layers that can be turned into steps, or an Error.
+// Any bytes, read as either kind of network, give layers that can be turned into stages, or an
+// Error.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 
 #include "plan/network_file.h"
-#include "plan/steps.h"
+#include "plan/stages.h"
 
 namespace {
 
@@ -17,8 +18,9 @@ void use(const hypermile::Result<hypermile::Network>& network) {
     return;
   }
   for (const bool fuse : {false, true}) {
-    for (const PlanStep& step : make_steps(*network, {.fuse = fuse, .l2_bytes = 1e6})) {
-      if (!std::isfinite(step.flops) || !std::isfinite(step.bytes) || step.bytes < 0) std::abort();
+    for (const PlanStage& stage : make_stages(*network, {.fuse = fuse, .l2_bytes = 1e6})) {
+      if (!std::isfinite(stage.flops) || !std::isfinite(stage.bytes) || stage.bytes < 0)
+        std::abort();
     }
   }
 }

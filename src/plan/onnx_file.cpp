@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_onnx(): the graph of an ONNX file as a Network. The format is read, and missing shapes are
-// inferred, by ONNX's own library; this is the only file that sees its types.
+// parse_onnx(): reads the graph of an ONNX file as a Network. ONNX's own library parses the format
+// and infers missing shapes; no other file sees its types.
 #include <fmt/format.h>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;  // the format's own limit
 constexpr int kMostNodes = 100'000;
-constexpr double kSmall = 1024;  // elements of an integer tensor that is a shape
+constexpr double kSmall = 1024;  // most elements of an integer tensor that describes a shape
 
 Error broken_onnx(const std::string& file, const std::string& what) {
   return Error{ErrorCode::kParse, fmt::format("{}: {}", file, what),
@@ -36,7 +36,7 @@ class OnnxGraph {
 
   Result<Network> read() {
     onnx::GraphProto& graph = *model_.mutable_graph();
-    // Newer files differ in things that are not looked at; operators are those of opset 17.
+    // Newer versions differ only in parts that are not read here; operators are those of opset 17.
     model_.set_ir_version(std::min<std::int64_t>(model_.ir_version(), onnx::IR_VERSION));
     if (graph.node_size() == 0) return broken_onnx(file_, "has no nodes");
     if (graph.node_size() > kMostNodes) return broken_onnx(file_, "has too many nodes");
@@ -55,7 +55,7 @@ class OnnxGraph {
   }
 
  private:
-  // Gives the first dimension of every input the batch, where it is open.
+  // Sets the first dimension of every input to the batch, where that dimension is open.
   Result<void> fix_batch(onnx::GraphProto& graph) {
     bool first = true;
     for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
@@ -80,7 +80,7 @@ class OnnxGraph {
       }
       batch_ = own;
     }
-    // What was inferred with an open batch is inferred again.
+    // Shapes that were inferred with an open batch must be inferred again.
     graph.clear_value_info();
     for (onnx::ValueInfoProto& output : *graph.mutable_output()) {
       if (output.type().has_tensor_type()) {
@@ -90,7 +90,7 @@ class OnnxGraph {
     return {};
   }
 
-  // ONNX's library throws; this is where that becomes an Error.
+  // Turns the exceptions of ONNX's library into Errors.
   template <class Call>
   Result<void> guarded(Call call) const {
     try {
@@ -126,7 +126,7 @@ class OnnxGraph {
     if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape()) return;
     OnnxTensor tensor{value.name(), {}, false, false};
     for (const auto& dim : value.type().tensor_type().shape().dim()) {
-      if (!dim.has_dim_value()) return;  // stays unknown
+      if (!dim.has_dim_value()) return;  // the shape stays unknown
       tensor.shape.push_back(dim.dim_value());
     }
     if (tensor.shape.empty()) tensor.shape = {1};
@@ -157,7 +157,7 @@ class OnnxGraph {
                   {},
                   {},
                   {}};
-    // Shapes of constants and of shapes are nobody's concern.
+    // These operators run on the host, so their shapes do not matter.
     static const std::set<std::string> kHostOnly = {"Constant", "Shape", "ConstantOfShape",
                                                     "Range"};
     if (kHostOnly.contains(node.type)) return {};
@@ -168,7 +168,7 @@ class OnnxGraph {
     }
     for (const std::string& name : from.output()) {
       if (name.empty()) continue;
-      // Masks and running statistics that nobody reads have no shape at times.
+      // Unused outputs, such as masks and running statistics, may have no shape.
       if (!node.outputs.empty() && !tensors_.contains(name)) continue;
       ASSIGN_OR_RETURN(OnnxTensor tensor, find(name, from));
       node.outputs.push_back(std::move(tensor));
@@ -202,9 +202,9 @@ Result<Network> parse_onnx(std::string_view bytes, const std::string& file,
   onnx::ModelProto model;
   if (bytes.size() >= kMostBytes ||
       !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return broken_onnx(file, "is no ONNX model");
+    return broken_onnx(file, "is not an ONNX model");
   }
-  if (!model.has_graph()) return broken_onnx(file, "holds no graph");
+  if (!model.has_graph()) return broken_onnx(file, "has no graph");
   return OnnxGraph(model, file, batch).read();
 }
 

@@ -54,7 +54,7 @@ Made conv(const OnnxNode& node) {
   return make_conv(node.name, data(node).shape, out(node), taps, groups, node.inputs.size() > 2);
 }
 
-// A product with stored weights is a linear layer, one of two activations is not.
+// A product with stored weights is a linear layer; a product of two activations is not.
 Made matmul(const OnnxNode& node) {
   if (node.inputs.size() < 2) return misfit(node, "has one operand");
   const Shape& a = data(node).shape;
@@ -118,7 +118,7 @@ Made elementwise(const OnnxNode& node) {
   return layer;
 }
 
-// Rows of a stored table by index, or a copy of a part of the data.
+// Looks up rows of a stored table by index, or copies a part of the data.
 Made gather(const OnnxNode& node) {
   if (node.inputs.size() < 2 || !data(node).weight) return elementwise(node);
   return make_embedding(node.name, node.inputs[1].shape, out(node), data(node).shape.front());

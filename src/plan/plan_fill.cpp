@@ -8,25 +8,25 @@ namespace {
 
 constexpr std::size_t kFills = 64;
 
-// The one change of one step that saves most and fits; false where there is none.
+// Makes the one change of one stage that saves most within the limit; false where there is none.
 bool fill_once(const PlanProblem& problem, Assignment& assignment, double& time) {
   double most = 0, longer = 0;
-  std::size_t step = 0;
+  std::size_t stage = 0;
   std::uint32_t choice = 0;
-  for (std::size_t i = 0; i < problem.steps; ++i) {
-    const StepCost& now = problem.at(i, assignment[i]);
+  for (std::size_t i = 0; i < problem.stages; ++i) {
+    const StageCost& now = problem.at(i, assignment[i]);
     for (std::uint32_t c = 0; c < problem.choices; ++c) {
-      const StepCost& then = problem.at(i, c);
+      const StageCost& then = problem.at(i, c);
       const double saved = now.energy_j - then.energy_j;
       if (saved <= most || time + then.time_s - now.time_s > problem.time_limit_s) continue;
       most = saved;
       longer = then.time_s - now.time_s;
-      step = i;
+      stage = i;
       choice = c;
     }
   }
   if (most <= 0) return false;
-  assignment[step] = choice;
+  assignment[stage] = choice;
   time += longer;
   return true;
 }
@@ -35,13 +35,13 @@ bool fill_once(const PlanProblem& problem, Assignment& assignment, double& time)
 
 Plan fill_up(const PlanProblem& problem, const Plan& within, const Assignment& beyond) {
   struct Trade {
-    std::size_t step;
-    double time_s, energy_j;  // what it costs, what it saves
+    std::size_t stage;
+    double time_s, energy_j;  // added time, saved energy
   };
   std::vector<Trade> trades;
-  for (std::size_t i = 0; i < problem.steps; ++i) {
-    const StepCost& now = problem.at(i, within.choice[i]);
-    const StepCost& then = problem.at(i, beyond[i]);
+  for (std::size_t i = 0; i < problem.stages; ++i) {
+    const StageCost& now = problem.at(i, within.choice[i]);
+    const StageCost& then = problem.at(i, beyond[i]);
     const Trade trade{i, then.time_s - now.time_s, now.energy_j - then.energy_j};
     if (trade.energy_j > 0) trades.push_back(trade);
   }
@@ -53,7 +53,7 @@ Plan fill_up(const PlanProblem& problem, const Plan& within, const Assignment& b
   for (const Trade& trade : trades) {
     if (time + trade.time_s > problem.time_limit_s) continue;
     time += trade.time_s;
-    plan.choice[trade.step] = beyond[trade.step];
+    plan.choice[trade.stage] = beyond[trade.stage];
   }
   for (std::size_t i = 0; i < kFills && fill_once(problem, plan.choice, time); ++i) {
   }

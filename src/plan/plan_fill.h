@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the multiplier leaves where switching is free: the rest of the allowed time is spent on the
-// best trades of single steps.
+// For free switching: spends the time that the Lagrange multiplier leaves unused on the best trades
+// of single stages. Called by planner.cpp; pure.
 #pragma once
 
 #include "plan/planner.h"
 
 namespace hypermile {
 
-// From a plan within the limit towards a cheaper one beyond it, step by step, the best trade first.
+// Moves single stages from the choices of `within` to those of `beyond`, a cheaper plan over the
+// time limit, best trade first, as long as the plan stays within the limit.
 Plan fill_up(const PlanProblem& problem, const Plan& within, const Assignment& beyond);
 
 }  // namespace hypermile

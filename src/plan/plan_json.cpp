@@ -15,14 +15,14 @@ json seconds(const std::optional<Seconds>& value) {
 }
 
 json layer_json(const PlanReport& report, std::size_t i, double whole) {
-  const PlanStep& step = report.steps[i];
-  const StepIdle& idle = report.strategies.front().idle[i];
-  return {{"name", step.name},
-          {"type", step.type},
-          {"phase", to_string(step.phase)},
-          {"flops", step.flops},
-          {"bytes", step.bytes},
-          {"intensity", step.intensity()},
+  const PlanStage& stage = report.stages[i];
+  const StageIdle& idle = report.strategies.front().idle[i];
+  return {{"name", stage.name},
+          {"type", stage.type},
+          {"phase", to_string(stage.phase)},
+          {"flops", stage.flops},
+          {"bytes", stage.bytes},
+          {"intensity", stage.intensity()},
           {"class", report.memory_bound[i] ? "memory" : "compute"},
           {"time_s", report.costs[i].time_s},
           {"energy_j", report.costs[i].energy_j},
@@ -31,7 +31,7 @@ json layer_json(const PlanReport& report, std::size_t i, double whole) {
           {"idle_memory_s", idle.memory_s}};
 }
 
-// The setting of a strategy that wants one setting for every step; null for other strategies.
+// The setting of a strategy that wants one setting for every stage; null for other strategies.
 json only_setting(const PlanReport& report, const Assignment& wanted) {
   const auto& choices = report.table.choices;
   for (const auto choice : wanted) {
@@ -42,7 +42,7 @@ json only_setting(const PlanReport& report, const Assignment& wanted) {
 
 json strategy_json(const PlanReport& report, const StrategyReport& strategy) {
   json compute = json::array(), memory = json::array();
-  for (const StepIdle& idle : strategy.idle) {
+  for (const StageIdle& idle : strategy.idle) {
     compute.push_back(idle.compute_s);
     memory.push_back(idle.memory_s);
   }
@@ -83,7 +83,7 @@ json to_json(const PlanDocument& document) {
   const PlanReport& report = document.report;
   const double whole = report.strategies.front().result.totals.time_s;
   json layers = json::array();
-  for (std::size_t i = 0; i < report.steps.size(); ++i) {
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
     layers.push_back(layer_json(report, i, whole));
   }
   json strategies = json::array();
@@ -92,12 +92,12 @@ json to_json(const PlanDocument& document) {
   }
   json segments = json::array();
   for (const PlanSegment& segment : report.segments) {
-    segments.push_back({{"from", report.steps[segment.from].name},
-                        {"to", report.steps[segment.to].name},
+    segments.push_back({{"from", report.stages[segment.from].name},
+                        {"to", report.stages[segment.to].name},
                         {"first", segment.from},
                         {"last", segment.to},
-                        {"from_phase", to_string(report.steps[segment.from].phase)},
-                        {"to_phase", to_string(report.steps[segment.to].phase)},
+                        {"from_phase", to_string(report.stages[segment.from].phase)},
+                        {"to_phase", to_string(report.stages[segment.to].phase)},
                         {"setting", to_string(segment.choice.setting)},
                         {"time_s", segment.time_s}});
   }

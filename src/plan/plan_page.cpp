@@ -71,7 +71,7 @@ std::string frame(const std::string& x_name, const std::string& y_name) {
 std::string roofline(const PlanDocument& document) {
   const PlanReport& report = document.report;
   const Choice& normal = report.table.choices.front();
-  const Rates& rates = document.sheet.physics.rates;
+  const Rates& rates = document.sheet.constants.rates;
   const double bandwidth = rates.bandwidth * (normal.memory / rates.rated_memory);
   const double peak = report.ridge * bandwidth;
   const double bottom = kHeight - kMargin;
@@ -85,15 +85,15 @@ std::string roofline(const PlanDocument& document) {
       y.at(peak));
   out += label(x.at(report.ridge), y.at(peak) - 6,
                fmt::format("{:.1f} TFLOP/s, ridge {:.0f}", peak / 1e12, report.ridge), "middle");
-  for (std::size_t i = 0; i < report.steps.size(); ++i) {
-    const PlanStep& step = report.steps[i];
-    if (step.flops <= 0 || step.bytes <= 0) continue;
-    const double rate = step.flops / report.costs[i].time_s;
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    const PlanStage& stage = report.stages[i];
+    if (stage.flops <= 0 || stage.bytes <= 0) continue;
+    const double rate = stage.flops / report.costs[i].time_s;
     out += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" class=\"{}\"><title>{} ({}): {:.1f} FLOP/B, "
         "{:.2f} TFLOP/s</title></circle>\n",
-        x.at(step.intensity()), y.at(rate), report.memory_bound[i] ? "memory" : "compute",
-        escape(step.name), to_string(step.phase), step.intensity(), rate / 1e12);
+        x.at(stage.intensity()), y.at(rate), report.memory_bound[i] ? "memory" : "compute",
+        escape(stage.name), to_string(stage.phase), stage.intensity(), rate / 1e12);
   }
   return out + "</svg>\n";
 }
@@ -132,8 +132,8 @@ std::string timeline(const PlanDocument& document) {
           "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\">"
           "<title>{} ({}) at {}: {:.3f} ms</title></rect>\n",
           x.at(time), top, x.at(lasts) - x.at(0), row - 4, colour(report, choice),
-          escape(report.steps[i].name), to_string(report.steps[i].phase), to_string(choice.setting),
-          1e3 * lasts);
+          escape(report.stages[i].name), to_string(report.stages[i].phase),
+          to_string(choice.setting), 1e3 * lasts);
       time += lasts;
     }
   }

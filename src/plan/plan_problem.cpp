@@ -7,16 +7,16 @@
 namespace hypermile {
 namespace {
 
-// Long enough to forget how it began, and to average over how requests fall.
+// Long enough to forget the start, and to average over how requests fall within an iteration.
 constexpr double kIterations = 24;
 constexpr double kLatencies = 64;
-constexpr std::size_t kMostSteps = 400'000;
+constexpr std::size_t kMostStages = 400'000;
 
 bool less_enough(double time, double spacing) {
   return time < spacing * (1 - 1e-12);
 }
 
-// Runs an assignment step by step with one request in flight at most.
+// Runs an assignment stage by stage, with at most one request in flight.
 class Executor {
  public:
   Executor(const PlanProblem& problem, const Assignment& assignment)
@@ -27,7 +27,7 @@ class Executor {
     const double latency = std::max(problem_.sm.spacing_s, problem_.memory.spacing_s);
     const double wanted = std::ceil(std::max(kIterations, kLatencies * latency / iteration));
     const double most =
-        std::max(4.0, static_cast<double>(kMostSteps) / static_cast<double>(problem_.steps));
+        std::max(4.0, static_cast<double>(kMostStages) / static_cast<double>(problem_.stages));
     const auto iterations = static_cast<std::size_t>(std::min(wanted, most));
     for (std::size_t i = 0; i < iterations; ++i) iterate();
     const PlanTotals before = sum_;
@@ -43,18 +43,18 @@ class Executor {
 
  private:
   void iterate() {
-    for (std::size_t step = 0; step < problem_.steps; ++step) {
-      ask(step);
-      run_step(step);
+    for (std::size_t stage = 0; stage < problem_.stages; ++stage) {
+      ask(stage);
+      run_stage(stage);
     }
   }
 
-  // With nothing in flight, asks for what will be wanted when the answer comes.
-  void ask(std::size_t step) {
+  // Where nothing is in flight, requests the choice that will be wanted when the request acts.
+  void ask(std::size_t stage) {
     if (pending_) return;
     const double longest = std::max(problem_.sm.spacing_s, problem_.memory.spacing_s);
     double ahead = 0;
-    for (std::size_t at = step; ahead <= longest; at = (at + 1) % problem_.steps) {
+    for (std::size_t at = stage; ahead <= longest; at = (at + 1) % problem_.stages) {
       const std::uint32_t wanted = assignment_[at];
       const double spacing = problem_.price(current_, wanted).spacing_s;
       const double time = problem_.at(at, current_).time_s;
@@ -67,11 +67,11 @@ class Executor {
     }
   }
 
-  void run_step(std::size_t step) {
-    double left = 1;  // of the step's work
+  void run_stage(std::size_t stage) {
+    double left = 1;  // share of the stage's work
     while (left > 0) {
       if (pending_ && acts_in_ <= 1e-15) change();
-      const StepCost& cost = problem_.at(step, current_);
+      const StageCost& cost = problem_.at(stage, current_);
       const double time = left * cost.time_s;
       if (!pending_ || acts_in_ >= time) {
         spend(time, left * cost.energy_j);
@@ -116,11 +116,11 @@ bool PlanProblem::free_switching() const {
 }
 
 std::optional<PlanTotals> evaluate(const PlanProblem& problem, const Assignment& assignment) {
-  const std::size_t n = problem.steps;
+  const std::size_t n = problem.stages;
   PlanTotals totals;
-  std::size_t first = n;  // a step at which a segment begins
+  std::size_t first = n;  // a stage at which a segment begins
   for (std::size_t i = 0; i < n; ++i) {
-    const StepCost& cost = problem.at(i, assignment[i]);
+    const StageCost& cost = problem.at(i, assignment[i]);
     totals.time_s += cost.time_s;
     totals.energy_j += cost.energy_j;
     if (first == n && assignment[i] != assignment[(i + n - 1) % n]) first = i;
@@ -128,10 +128,10 @@ std::optional<PlanTotals> evaluate(const PlanProblem& problem, const Assignment&
   if (first == n) return totals;
   double lasted = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t step = (first + i) % n;
-    const std::uint32_t here = assignment[step];
-    const std::uint32_t next = assignment[(step + 1) % n];
-    lasted += problem.at(step, here).time_s;
+    const std::size_t stage = (first + i) % n;
+    const std::uint32_t here = assignment[stage];
+    const std::uint32_t next = assignment[(stage + 1) % n];
+    lasted += problem.at(stage, here).time_s;
     if (here == next) continue;
     const SwitchPrice& price = problem.price(here, next);
     if (less_enough(lasted, price.spacing_s)) return std::nullopt;
@@ -150,9 +150,9 @@ PlanTotals execute(const PlanProblem& problem, const Assignment& assignment) {
 
 PlanTotals uniform_totals(const PlanProblem& problem, std::size_t choice) {
   PlanTotals totals;
-  for (std::size_t step = 0; step < problem.steps; ++step) {
-    totals.time_s += problem.at(step, choice).time_s;
-    totals.energy_j += problem.at(step, choice).energy_j;
+  for (std::size_t stage = 0; stage < problem.stages; ++stage) {
+    totals.time_s += problem.at(stage, choice).time_s;
+    totals.energy_j += problem.at(stage, choice).energy_j;
   }
   return totals;
 }

@@ -7,27 +7,27 @@ namespace hypermile {
 namespace {
 
 bool beats(const PlanProblem& problem, std::size_t better, std::size_t worse) {
-  for (std::size_t step = 0; step < problem.steps; ++step) {
-    const StepCost& a = problem.at(step, better);
-    const StepCost& b = problem.at(step, worse);
+  for (std::size_t stage = 0; stage < problem.stages; ++stage) {
+    const StageCost& a = problem.at(stage, better);
+    const StageCost& b = problem.at(stage, worse);
     if (a.time_s > b.time_s || a.energy_j > b.energy_j) return false;
   }
   return true;
 }
 
-// The problem with only these choices.
+// The problem with the choices of `kept` only.
 PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) {
   PrunedProblem pruned;
   PlanProblem& smaller = pruned.problem;
-  smaller.steps = problem.steps;
+  smaller.stages = problem.stages;
   smaller.choices = kept.size();
   smaller.sm = problem.sm;
   smaller.memory = problem.memory;
   smaller.time_limit_s = problem.time_limit_s;
   for (const std::uint32_t c : kept) smaller.gear.push_back(problem.gear[c]);
-  smaller.costs.reserve(problem.steps * kept.size());
-  for (std::size_t step = 0; step < problem.steps; ++step) {
-    for (const std::uint32_t c : kept) smaller.costs.push_back(problem.at(step, c));
+  smaller.costs.reserve(problem.stages * kept.size());
+  for (std::size_t stage = 0; stage < problem.stages; ++stage) {
+    for (const std::uint32_t c : kept) smaller.costs.push_back(problem.at(stage, c));
   }
   pruned.original = std::move(kept);
   return pruned;
@@ -38,7 +38,7 @@ PrunedProblem only(const PlanProblem& problem, std::vector<std::uint32_t> kept) 
 PrunedProblem prune(const PlanProblem& problem) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t c = 0; c < problem.choices; ++c) {
-    // Most fail on the first step they are compared in, so that comparing with all is cheap.
+    // Most comparisons fail on the first stage, so comparing with all is cheap.
     const bool beaten = c > 0 && std::ranges::any_of(kept, [&](std::uint32_t k) {
                           return (problem.gear[k] == problem.gear[c] || problem.gear[k] == 0) &&
                                  beats(problem, k, c);
@@ -51,7 +51,7 @@ PrunedProblem prune(const PlanProblem& problem) {
 PrunedProblem thin_out(const PlanProblem& problem, std::size_t most) {
   const std::size_t stride = (problem.choices + most - 1) / most;
   std::vector<std::uint32_t> kept;
-  std::size_t place = 0;  // within the memory clock
+  std::size_t place = 0;  // index within the memory clock
   for (std::uint32_t c = 0; c < problem.choices; ++c) {
     place = c > 0 && problem.gear[c] == problem.gear[c - 1] ? place + 1 : 0;
     if (place % stride == 0) kept.push_back(c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves out choices that another one beats in every step, so that the planner has fewer states.
+// Removes choices that another choice beats in every stage, so that the planner has fewer states.
+// Called by planner.cpp; pure.
 #pragma once
 
 #include "plan/plan_problem.h"
@@ -9,15 +10,15 @@ namespace hypermile {
 
 struct PrunedProblem {
   PlanProblem problem;
-  std::vector<std::uint32_t> original;  // per choice left, its number before
+  std::vector<std::uint32_t> original;  // each remaining choice's number in the whole problem
 };
 
-// Choice 0 stays and stays first. A choice goes where one of the same memory clock, or of the
-// default's, is no slower and needs no more energy in any step.
+// Keeps choice 0 as the first. Removes a choice where another one, of the same or the default's
+// memory clock, needs neither more time nor more energy in any stage.
 PrunedProblem prune(const PlanProblem& problem);
 
-// At most about `most` choices, evenly from each memory clock's; choice 0 stays and stays first.
-// Neighbouring SM clocks differ little.
+// Keeps about `most` choices, evenly from each memory clock, as neighbouring SM clocks differ
+// little. Choice 0 stays the first.
 PrunedProblem thin_out(const PlanProblem& problem, std::size_t most);
 
 }  // namespace hypermile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything `hypermile plan` finds out about one network on one GPU: its steps with their costs at
-// the default, every strategy with its totals and idle times, the plan's segments, and how quick a
-// switch has to be for each granularity to pay. Plain data; the command line prints it.
+// Everything that `hypermile plan` computes for one network on one GPU: the stages with their costs
+// at the default, the totals and idle times of every strategy, the plan's segments, and the switch
+// latency below which each granularity pays. Plain data that the command prints.
 #pragma once
 
 #include <optional>
@@ -20,43 +20,44 @@ struct PlanOptions {
   double max_slowdown = 0.05;
   Switching switching = {};
   Efficiency efficiency = {};
-  bool break_even = true;  // look for it: most of the work
+  bool break_even = true;  // whether to compute break_even, which is most of the work
 };
 
 struct StrategyReport {
   StrategyResult result;
-  std::vector<StepIdle> idle;  // per step, at the choice it wanted
-  StepIdle idle_sum;
+  std::vector<StageIdle> idle;  // for each stage, at the choice that the strategy wanted
+  StageIdle idle_sum;
 };
 
-// Consecutive steps at one Setting; after the last comes the first again.
+// Consecutive stages at one setting; the first stage follows the last.
 struct PlanSegment {
-  std::size_t from = 0, to = 0;  // first and last step; to < from where it goes round
+  std::size_t from = 0, to = 0;  // first and last stage; to < from where the segment wraps around
   Choice choice;
   double time_s = 0;
 };
 
-// The longest latency of a switch at which plans of a kind save at least a thousandth of the
-// default's energy more than one Setting for everything; nullopt: not even without latency.
+// The longest switch latency at which plans of each kind save at least 0.1 % of the default's
+// energy more than one setting throughout; nullopt where they do not save that even without
+// latency.
 struct BreakEven {
-  std::optional<Seconds> layer;    // the optimum without latency, carried out as far as possible
+  std::optional<Seconds> layer;    // the optimum without latency, executed as well as possible
   std::optional<Seconds> segment;  // the switch-aware plan
-  std::optional<Seconds> phase;    // one Setting a phase
+  std::optional<Seconds> phase;    // one setting per phase
 };
 
 struct PlanReport {
-  std::vector<PlanStep> steps;
-  std::vector<StepCost> costs;     // per step, at the default
-  std::vector<bool> memory_bound;  // per step, at the default
+  std::vector<PlanStage> stages;
+  std::vector<StageCost> costs;    // at the default
+  std::vector<bool> memory_bound;  // at the default
   CostTable table;
-  Seconds latency;   // of a switch, as planned with
-  double ridge = 0;  // of the precision's units at the default
+  Seconds latency;   // the switch latency that was assumed
+  double ridge = 0;  // operations per byte, for the precision's units at the default
   std::vector<StrategyReport> strategies;
   std::vector<PlanSegment> segments;  // of the switch-aware plan
   BreakEven break_even;
 };
 
-// kUsage where the network has nothing to run in this scope.
+// Returns kUsage where the network runs nothing in this scope.
 Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& sheet,
                                     const PlanOptions& options);
 

@@ -16,7 +16,7 @@ TEST(PlanReport, CoversTheIterationWithSegments) {
   const PlanReport report = report_of(
       "resnet50", "a4000", {.switching = {.latency = Seconds(0.005)}, .break_even = false});
 
-  std::vector<int> covered(report.steps.size(), 0);
+  std::vector<int> covered(report.stages.size(), 0);
   double time = 0;
   for (const PlanSegment& segment : report.segments) {
     for (std::size_t i = segment.from;; i = (i + 1) % covered.size()) {
@@ -40,13 +40,13 @@ TEST(PlanReport, FindsThatFinerPlansNeedQuickerSwitches) {
   EXPECT_LT(report.break_even.segment->value(), report.strategies.front().result.totals.time_s);
 }
 
-TEST(PlanReport, HasIdleTimesOfEveryStepAndStrategy) {
+TEST(PlanReport, HasIdleTimesOfEveryStageAndStrategy) {
   const PlanReport report =
       report_of("vgg16", "rtx2000ada", {.scope = Scope::kForward, .break_even = false});
 
   for (const StrategyReport& strategy : report.strategies) {
-    ASSERT_EQ(strategy.idle.size(), report.steps.size());
-    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+    ASSERT_EQ(strategy.idle.size(), report.stages.size());
+    for (std::size_t i = 0; i < report.stages.size(); ++i) {
       const double time = report.table.at(i, strategy.result.wanted[i]).time_s;
       EXPECT_GE(strategy.idle[i].compute_s, 0);
       EXPECT_LE(strategy.idle[i].compute_s, time * (1 + 1e-9));
@@ -59,14 +59,14 @@ TEST(PlanReport, SavesTimeAndEnergyByFusing) {
   const PlanReport apart = report_of("resnet50", "a4000", {.break_even = false});
   const PlanReport fused = report_of("resnet50", "a4000", {.fuse = true, .break_even = false});
 
-  EXPECT_LT(fused.steps.size(), apart.steps.size());
+  EXPECT_LT(fused.stages.size(), apart.stages.size());
   EXPECT_LT(fused.table.uniform(0).time_s, apart.table.uniform(0).time_s);
 }
 
-TEST(Switching, CountsWhatTheCallAndTheRateCost) {
+TEST(Switching, IncludesTheCostOfCallsAndTheRateLimit) {
   const GpuSheet sheet = *load_gpu_sheet("a4000");
-  const auto steps = make_steps(*builtin_network("vgg16", 4), {});
-  const CostTable table = make_cost_table(sheet, steps, {});
+  const auto stages = make_stages(*builtin_network("vgg16", 4), {});
+  const CostTable table = make_cost_table(sheet, stages, {});
 
   const PlanProblem problem =
       make_problem(sheet, table, 0.05,
@@ -77,9 +77,9 @@ TEST(Switching, CountsWhatTheCallAndTheRateCost) {
   EXPECT_GT(problem.sm.lost_j, 0);
   EXPECT_GT(problem.memory.lost_s, problem.sm.lost_s);
   EXPECT_TRUE(make_problem(sheet, table, 0.05, {.latency = Seconds(0)}).free_switching());
-  // One in ten is later than this, and half are later than the median.
-  EXPECT_GT(latency_of(sheet, {}), sheet.physics.switching.sm.median);
-  EXPECT_LT(latency_of(sheet, {}), sheet.physics.switching.sm.p99);
+  // The latency of the plan is the 90th percentile, which lies above the median.
+  EXPECT_GT(latency_of(sheet, {}), sheet.constants.switching.sm.median);
+  EXPECT_LT(latency_of(sheet, {}), sheet.constants.switching.sm.p99);
 }
 
 }  // namespace

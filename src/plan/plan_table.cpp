@@ -19,7 +19,7 @@ std::string short_name(const std::string& name) {
 }
 
 std::string layer_table(const PlanReport& report, bool every_layer) {
-  std::vector<std::size_t> order(report.steps.size());
+  std::vector<std::size_t> order(report.stages.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!every_layer && order.size() > kLongest) {
     std::ranges::stable_sort(order, std::greater<>(),
@@ -31,18 +31,18 @@ std::string layer_table(const PlanReport& report, bool every_layer) {
       fmt::format("{:<{}} {:<9} {:>9} {:>9} {:>8} {:<7} {:>9} {:>6} {:>14}\n", "layer", kNameWidth,
                   "phase", "GFLOP", "MB", "FLOP/B", "bound", "time ms", "share", "idle SM/mem %");
   for (const std::size_t i : order) {
-    const PlanStep& step = report.steps[i];
+    const PlanStage& stage = report.stages[i];
     const double time = report.costs[i].time_s;
-    const StepIdle& idle = report.strategies.front().idle[i];
+    const StageIdle& idle = report.strategies.front().idle[i];
     out += fmt::format(
         "{:<{}} {:<9} {:>9.3f} {:>9.2f} {:>8.1f} {:<7} {:>9.4f} {:>5.1f}% {:>8.0f} /{:>4.0f}\n",
-        short_name(step.name), kNameWidth, to_string(step.phase), step.flops / 1e9,
-        step.bytes / 1e6, step.intensity(), report.memory_bound[i] ? "memory" : "compute",
+        short_name(stage.name), kNameWidth, to_string(stage.phase), stage.flops / 1e9,
+        stage.bytes / 1e6, stage.intensity(), report.memory_bound[i] ? "memory" : "compute",
         1e3 * time, 100 * time / whole, 100 * idle.compute_s / time, 100 * idle.memory_s / time);
   }
-  if (order.size() < report.steps.size()) {
+  if (order.size() < report.stages.size()) {
     out += fmt::format("the {} longest of {}; --layers shows all\n", order.size(),
-                       report.steps.size());
+                       report.stages.size());
   }
   return out;
 }
@@ -67,9 +67,9 @@ std::string segment_list(const PlanReport& report) {
   for (const PlanSegment& segment : report.segments) {
     out += fmt::format(
         "  {:>9.3f} ms at {:<28} {} ({}) to {} ({})\n", 1e3 * segment.time_s,
-        to_string(segment.choice.setting), short_name(report.steps[segment.from].name),
-        to_string(report.steps[segment.from].phase), short_name(report.steps[segment.to].name),
-        to_string(report.steps[segment.to].phase));
+        to_string(segment.choice.setting), short_name(report.stages[segment.from].name),
+        to_string(report.stages[segment.from].phase), short_name(report.stages[segment.to].name),
+        to_string(report.stages[segment.to].phase));
   }
   return out;
 }

@@ -11,12 +11,12 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kExactly = 48;      // steps × choices up to which every plan is looked at
-constexpr std::size_t kMostChoices = 48;  // that the dynamic program looks at
+constexpr std::size_t kExactly = 48;      // most stages × choices for which the plan is exact
+constexpr std::size_t kMostChoices = 48;  // most choices in the dynamic program
 constexpr int kMultipliers = 24;
 constexpr double kNoGain = 1e-5;
 
-// Candidates for one multiplier: the dynamic program's, and one choice throughout.
+// The candidates for one multiplier: the dynamic program's plan, and one choice throughout.
 class Candidates {
  public:
   explicit Candidates(const PlanProblem& problem) : problem_(problem) {
@@ -29,7 +29,7 @@ class Candidates {
   Plan best(double multiplier) {
     const auto value = [&](const PlanTotals& t) { return t.energy_j + multiplier * t.time_s; };
     const auto least = std::ranges::min_element(uniform_, {}, value);
-    Plan plan{Assignment(problem_.steps, static_cast<std::uint32_t>(least - uniform_.begin())),
+    Plan plan{Assignment(problem_.stages, static_cast<std::uint32_t>(least - uniform_.begin())),
               *least};
     const std::optional<Assignment> other = dp_ ? dp_->solve(multiplier) : each(multiplier);
     if (!other) return plan;
@@ -39,10 +39,10 @@ class Candidates {
   }
 
  private:
-  // Without a price of switching every step is on its own.
+  // With free switching, every stage is optimised by itself.
   std::optional<Assignment> each(double multiplier) const {
-    Assignment assignment(problem_.steps, 0);
-    for (std::size_t i = 0; i < problem_.steps; ++i) {
+    Assignment assignment(problem_.stages, 0);
+    for (std::size_t i = 0; i < problem_.stages; ++i) {
       double least = 0;
       for (std::uint32_t c = 0; c < problem_.choices; ++c) {
         const double value = problem_.at(i, c).energy_j + multiplier * problem_.at(i, c).time_s;
@@ -63,7 +63,8 @@ Plan better(const Plan& a, const Plan& b) {
   return b.totals.energy_j < a.totals.energy_j ? b : a;
 }
 
-// The two plans on the convex hull between which the limit lies; alike where it does not bind.
+// The two plans on the convex hull on either side of the limit; equal where the limit does not
+// bind.
 struct Bracket {
   Plan within, beyond;
 };
@@ -71,7 +72,7 @@ struct Bracket {
 Bracket search(const PlanProblem& problem) {
   const auto uniform = static_cast<std::uint32_t>(best_uniform(problem));
   Candidates candidates(problem);
-  Bracket found{{Assignment(problem.steps, uniform), uniform_totals(problem, uniform)},
+  Bracket found{{Assignment(problem.stages, uniform), uniform_totals(problem, uniform)},
                 candidates.best(0)};
   auto& [within, beyond] = found;
   if (beyond.totals.time_s <= problem.time_limit_s) {
@@ -100,14 +101,14 @@ void renumber(Plan& plan, const std::vector<std::uint32_t>& original) {
 Plan lagrange_plan(const PlanProblem& whole) {
   const PrunedProblem pruned = prune(whole);
   const PlanProblem& problem = pruned.problem;
-  // Without a price the steps are on their own, and all choices cost little to look at.
+  // With free switching, stages are independent and all choices can be considered cheaply.
   const bool free = problem.free_switching();
   const PrunedProblem thin = thin_out(problem, free ? problem.choices : kMostChoices);
   Bracket bracket = search(thin.problem);
   renumber(bracket.within, thin.original);
   renumber(bracket.beyond, thin.original);
   const auto uniform = static_cast<std::uint32_t>(best_uniform(problem));
-  Plan best{Assignment(problem.steps, uniform), uniform_totals(problem, uniform)};
+  Plan best{Assignment(problem.stages, uniform), uniform_totals(problem, uniform)};
   best = better(best, bracket.within);
   if (free) best = better(best, fill_up(problem, bracket.within, bracket.beyond.choice));
   for (const Assignment& start : {bracket.beyond.choice, best.choice}) {
@@ -118,7 +119,7 @@ Plan lagrange_plan(const PlanProblem& whole) {
 }
 
 Plan make_plan(const PlanProblem& problem) {
-  if (problem.steps * problem.choices <= kExactly) return exact_plan(problem);
+  if (problem.stages * problem.choices <= kExactly) return exact_plan(problem);
   return lagrange_plan(problem);
 }
 

@@ -12,12 +12,12 @@
 namespace hypermile {
 namespace {
 
-// Costs that look like layers': compute and memory parts, faster at higher clocks, and power that
-// rises with them.
-PlanProblem random_problem(Random& random, std::size_t steps, std::size_t clocks,
+// Costs that resemble layers: a compute part and a memory part, which are faster at higher clocks,
+// and power that rises with the clocks.
+PlanProblem random_problem(Random& random, std::size_t stages, std::size_t clocks,
                            std::size_t gears) {
   PlanProblem problem;
-  problem.steps = steps;
+  problem.stages = stages;
   problem.choices = clocks * gears;
   std::vector<double> sm, memory;
   for (std::size_t g = 0; g < gears; ++g) {
@@ -27,7 +27,7 @@ PlanProblem random_problem(Random& random, std::size_t steps, std::size_t clocks
       problem.gear.push_back(static_cast<std::uint32_t>(g));
     }
   }
-  for (std::size_t i = 0; i < steps; ++i) {
+  for (std::size_t i = 0; i < stages; ++i) {
     const double compute = random.uniform(0.1, 2), bytes = random.uniform(0.1, 2);
     const double scatter = random.uniform(0, 0.05);
     for (std::size_t c = 0; c < problem.choices; ++c) {
@@ -49,15 +49,15 @@ void price(PlanProblem& problem, Random& random) {
 
 double brute_force(const PlanProblem& problem) {
   double least = uniform_totals(problem, 0).energy_j;
-  Assignment assignment(problem.steps, 0);
+  Assignment assignment(problem.stages, 0);
   while (true) {
     const auto totals = evaluate(problem, assignment);
     if (totals && totals->time_s <= problem.time_limit_s) {
       least = std::min(least, totals->energy_j);
     }
     std::size_t i = 0;
-    while (i < problem.steps && ++assignment[i] == problem.choices) assignment[i++] = 0;
-    if (i == problem.steps) return least;
+    while (i < problem.stages && ++assignment[i] == problem.choices) assignment[i++] = 0;
+    if (i == problem.stages) return least;
   }
 }
 
@@ -72,8 +72,8 @@ void expect_valid(const PlanProblem& problem, const Plan& plan) {
 TEST(Planner, IsAsGoodAsBruteForce) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
-    const std::size_t steps = 2 + random.bits() % 5;
-    PlanProblem problem = random_problem(random, steps, 2, 1 + random.bits() % 2);
+    const std::size_t stages = 2 + random.bits() % 5;
+    PlanProblem problem = random_problem(random, stages, 2, 1 + random.bits() % 2);
     if (i % 4 != 0) price(problem, random);
 
     const Plan plan = make_plan(problem);
@@ -83,15 +83,15 @@ TEST(Planner, IsAsGoodAsBruteForce) {
   }
 }
 
-// The way for large problems, on small ones, where single steps weigh much.
+// The method for large problems, on small problems in which single stages have much weight.
 TEST(Planner, ForLargeProblemsIsCloseToBruteForceOnSmallOnes) {
   Random random(8);
   double worst = 0, sum = 0;
   int beyond = 0;
   constexpr int kInstances = 2000;
   for (int i = 0; i < kInstances; ++i) {
-    const std::size_t steps = 2 + random.bits() % 5;
-    PlanProblem problem = random_problem(random, steps, 2, 1 + random.bits() % 2);
+    const std::size_t stages = 2 + random.bits() % 5;
+    PlanProblem problem = random_problem(random, stages, 2, 1 + random.bits() % 2);
     if (i % 4 != 0) price(problem, random);
 
     const Plan plan = lagrange_plan(problem);
@@ -108,19 +108,19 @@ TEST(Planner, ForLargeProblemsIsCloseToBruteForceOnSmallOnes) {
   EXPECT_LT(sum / kInstances, 0.001);
 }
 
-TEST(Planner, WithoutPriceOfSwitchingIsThePerStepOptimum) {
+TEST(Planner, WithFreeSwitchingIsTheOptimumOfEachStage) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {
     PlanProblem problem = random_problem(random, 60, 8, 2);
-    problem.time_limit_s = 1e9;  // no bound: each step for itself
+    problem.time_limit_s = 1e9;  // no bound, so stages are independent
 
     const Plan plan = make_plan(problem);
 
     double least = 0;
-    for (std::size_t step = 0; step < problem.steps; ++step) {
+    for (std::size_t stage = 0; stage < problem.stages; ++stage) {
       double best = 1e30;
       for (std::size_t c = 0; c < problem.choices; ++c) {
-        best = std::min(best, problem.at(step, c).energy_j);
+        best = std::min(best, problem.at(stage, c).energy_j);
       }
       least += best;
     }
@@ -128,16 +128,16 @@ TEST(Planner, WithoutPriceOfSwitchingIsThePerStepOptimum) {
   }
 }
 
-// Within a bound the convex hull of each step gives a lower bound that no plan can beat.
+// The convex hulls of the stages give a lower bound on the energy that no plan can beat.
 double hull_bound(const PlanProblem& problem) {
   double best = -1e30;
   for (double multiplier = 0; multiplier < 400; multiplier += 0.25) {
     double value = -multiplier * problem.time_limit_s;
-    for (std::size_t step = 0; step < problem.steps; ++step) {
+    for (std::size_t stage = 0; stage < problem.stages; ++stage) {
       double least = 1e30;
       for (std::size_t c = 0; c < problem.choices; ++c) {
-        least =
-            std::min(least, problem.at(step, c).energy_j + multiplier * problem.at(step, c).time_s);
+        least = std::min(least,
+                         problem.at(stage, c).energy_j + multiplier * problem.at(stage, c).time_s);
       }
       value += least;
     }
@@ -146,8 +146,9 @@ double hull_bound(const PlanProblem& problem) {
   return best;
 }
 
-// Steps of a hundredth of the iteration and clocks 6 % apart leave some of the bound over.
-TEST(Planner, WithoutPriceOfSwitchingUsesNearlyTheWholeBound) {
+// Stages are a hundredth of the iteration and clocks 6 % apart, so a little of the bound stays
+// unused.
+TEST(Planner, WithFreeSwitchingUsesNearlyTheWholeBound) {
   Random random(10);
   for (int i = 0; i < 20; ++i) {
     const PlanProblem problem = random_problem(random, 100, 10, 2);
@@ -210,7 +211,7 @@ TEST(Planner, NeverSavesMoreWhereSwitchingCostsMore) {
 
 TEST(Pruning, KeepsTheDefaultFirstAndDropsWhatIsBeatenEverywhere) {
   PlanProblem problem;
-  problem.steps = 2;
+  problem.stages = 2;
   problem.choices = 3;
   problem.gear = {0, 0, 0};
   problem.costs = {{1, 10}, {2, 11}, {2, 5}, {1, 10}, {2, 10}, {2, 5}};
@@ -222,9 +223,9 @@ TEST(Pruning, KeepsTheDefaultFirstAndDropsWhatIsBeatenEverywhere) {
   EXPECT_DOUBLE_EQ(pruned.problem.at(1, 1).energy_j, 5);
 }
 
-PlanProblem two_steps(double spacing) {
+PlanProblem two_stages(double spacing) {
   PlanProblem problem;
-  problem.steps = 2;
+  problem.stages = 2;
   problem.choices = 2;
   problem.gear = {0, 0};
   problem.costs = {{1, 10}, {1, 5}, {1, 10}, {2, 30}};
@@ -234,23 +235,23 @@ PlanProblem two_steps(double spacing) {
 }
 
 TEST(Evaluation, RefusesChangesThatFollowTooSoon) {
-  EXPECT_EQ(evaluate(two_steps(1), {1, 0})->switches, 2U);
-  EXPECT_DOUBLE_EQ(evaluate(two_steps(1), {1, 0})->energy_j, 15);
-  EXPECT_FALSE(evaluate(two_steps(1.1), {1, 0}));
-  EXPECT_TRUE(evaluate(two_steps(1.1), {1, 1}));
+  EXPECT_EQ(evaluate(two_stages(1), {1, 0})->switches, 2U);
+  EXPECT_DOUBLE_EQ(evaluate(two_stages(1), {1, 0})->energy_j, 15);
+  EXPECT_FALSE(evaluate(two_stages(1.1), {1, 0}));
+  EXPECT_TRUE(evaluate(two_stages(1.1), {1, 1}));
 }
 
 TEST(Execution, IsThePlanWhereChangesAreInTime) {
-  const PlanTotals totals = execute(two_steps(0.5), {1, 0});
+  const PlanTotals totals = execute(two_stages(0.5), {1, 0});
 
   EXPECT_DOUBLE_EQ(totals.energy_j, 15);
   EXPECT_EQ(totals.switches, 2U);
 }
 
 TEST(Execution, RunsAtOldSettingsWhereChangesComeTooLate) {
-  const PlanTotals totals = execute(two_steps(1.5), {1, 0});
+  const PlanTotals totals = execute(two_stages(1.5), {1, 0});
 
-  // Neither what was wanted (15 J in 2 s) nor impossible.
+  // The plan wants 15 J in 2 s, which late changes cannot reach.
   EXPECT_GT(totals.energy_j, 15);
   EXPECT_LT(totals.energy_j, 35);
   EXPECT_GE(totals.time_s, 2 * (1 - 1e-9));

@@ -8,21 +8,21 @@ namespace hypermile {
 namespace {
 
 Assignment keep_default(const StrategyInput& input) {
-  return Assignment(input.steps.size(), 0);
+  return Assignment(input.stages.size(), 0);
 }
 
 Assignment uniform(const StrategyInput& input) {
   const auto best = static_cast<std::uint32_t>(best_uniform(input.problem));
-  return Assignment(input.steps.size(), best);
+  return Assignment(input.stages.size(), best);
 }
 
-// The choice of least energy of each step whose time is within `bound` of the default's.
+// For each stage, the choice of least energy whose time is at most `bound` times the default's.
 Assignment least_energy(const StrategyInput& input, double bound) {
-  Assignment assignment(input.steps.size(), 0);
-  for (std::size_t i = 0; i < input.steps.size(); ++i) {
+  Assignment assignment(input.stages.size(), 0);
+  for (std::size_t i = 0; i < input.stages.size(); ++i) {
     const double limit = bound * input.table.at(i, 0).time_s;
     for (std::uint32_t c = 1; c < input.table.choices.size(); ++c) {
-      const StepCost& cost = input.table.at(i, c);
+      const StageCost& cost = input.table.at(i, c);
       if (cost.time_s > limit) continue;
       if (cost.energy_j < input.table.at(i, assignment[i]).energy_j) assignment[i] = c;
     }
@@ -38,7 +38,7 @@ Assignment exhaustive_bounded(const StrategyInput& input) {
   return least_energy(input, 1 + input.max_slowdown);
 }
 
-// SMs at this clock can ask for all the bandwidth there is.
+// The SM clock above which the SMs can use the whole memory bandwidth.
 Mhz bandwidth_knee(const Rates& rates) {
   return rates.bandwidth_points == 0 ? Mhz(0) : rates.bandwidth_at[rates.bandwidth_points - 1].sm;
 }
@@ -53,7 +53,7 @@ std::uint32_t choice_at(const CostTable& table, Mhz memory, Mhz sm_at_least) {
   return best;
 }
 
-// The driver's own SM clock at a memory clock.
+// The choice at this memory clock that leaves the SM clock to the driver.
 std::uint32_t open_choice(const CostTable& table, Mhz memory) {
   for (std::uint32_t c = 0; c < table.choices.size(); ++c) {
     if (table.choices[c].memory == memory && !table.choices[c].setting.sm_clock) return c;
@@ -61,30 +61,30 @@ std::uint32_t open_choice(const CostTable& table, Mhz memory) {
   return 0;
 }
 
-// Whether memory at this clock would hold a compute-bound step up: its kernels' traffic, with what
-// the framework adds, takes more than half as long as their operations.
-bool binds(const StrategyInput& input, const PlanStep& step, const Choice& choice) {
+// Whether memory at this clock would slow a compute-bound stage down: the traffic of its kernels,
+// the framework's included, takes more than half as long as their operations.
+bool binds(const StrategyInput& input, const PlanStage& stage, const Choice& choice) {
   double bytes = 0;
-  for (const Kernel& kernel : step.kernels) bytes += kernel.bytes;
+  for (const Kernel& kernel : stage.kernels) bytes += kernel.bytes;
   const double needed = ridge(input.sheet, input.precision, choice.sm, choice.memory);
-  return step.flops < 2 * needed * bytes;
+  return stage.flops < 2 * needed * bytes;
 }
 
-// By arithmetic intensity alone, without looking at time or energy.
+// Decides by arithmetic intensity alone, and looks at neither time nor energy.
 Assignment intensity(const StrategyInput& input) {
-  const Mhz knee = bandwidth_knee(input.sheet.physics.rates);
+  const Mhz knee = bandwidth_knee(input.sheet.constants.rates);
   const Choice& normal = input.table.choices.front();
   const std::uint32_t lower_sm = choice_at(input.table, normal.memory, knee);
   Assignment assignment;
-  for (const PlanStep& step : input.steps) {
-    if (memory_bound(input.sheet, step, input.precision, normal)) {
+  for (const PlanStage& stage : input.stages) {
+    if (memory_bound(input.sheet, stage, input.precision, normal)) {
       assignment.push_back(lower_sm);
       continue;
     }
     std::uint32_t lowest = 0;
     for (const Choice& choice : input.table.choices) {
       if (choice.setting.sm_clock || choice.memory >= input.table.choices[lowest].memory) continue;
-      if (binds(input, step, choice)) continue;
+      if (binds(input, stage, choice)) continue;
       lowest = open_choice(input.table, choice.memory);
     }
     assignment.push_back(lowest);
@@ -93,17 +93,17 @@ Assignment intensity(const StrategyInput& input) {
 }
 
 struct PhaseOption {
-  StepCost cost;
+  StageCost cost;
   std::uint32_t choice = 0;
 };
 
-// A phase's choices that no other beats in time and energy.
+// The choices of a phase that no other choice beats in time and energy.
 std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase phase) {
   std::vector<PhaseOption> all(input.table.choices.size());
   for (std::uint32_t c = 0; c < all.size(); ++c) {
     all[c].choice = c;
-    for (std::size_t i = 0; i < input.steps.size(); ++i) {
-      if (input.steps[i].phase != phase) continue;
+    for (std::size_t i = 0; i < input.stages.size(); ++i) {
+      if (input.stages[i].phase != phase) continue;
       all[c].cost.time_s += input.table.at(i, c).time_s;
       all[c].cost.energy_j += input.table.at(i, c).energy_j;
     }
@@ -116,7 +116,7 @@ std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase pha
   return kept;
 }
 
-// One choice each for forward, backward and optimizer, as far as they can be switched in time.
+// One choice each for forward, backward and optimizer, where changes are not too close together.
 Assignment by_phase(const StrategyInput& input) {
   const std::array options = {phase_options(input, PlanPhase::kForward),
                               phase_options(input, PlanPhase::kBackward),
@@ -125,8 +125,8 @@ Assignment by_phase(const StrategyInput& input) {
   double least = evaluate(input.problem, best)->energy_j;
   const auto offer = [&](const std::array<std::uint32_t, 3>& chosen) {
     Assignment assignment;
-    for (const PlanStep& step : input.steps) {
-      assignment.push_back(chosen[static_cast<std::size_t>(step.phase)]);
+    for (const PlanStage& stage : input.stages) {
+      assignment.push_back(chosen[static_cast<std::size_t>(stage.phase)]);
     }
     const auto totals = evaluate(input.problem, assignment);
     if (!totals || totals->time_s > input.problem.time_limit_s || totals->energy_j >= least) return;
@@ -135,7 +135,7 @@ Assignment by_phase(const StrategyInput& input) {
   };
   for (const PhaseOption& f : options[0]) {
     for (const PhaseOption& b : options[1]) {
-      // The optimizer is short: it goes with the backward pass or has its own way.
+      // The optimizer is short, so it may also share the choice of the backward pass.
       offer({f.choice, b.choice, b.choice});
       for (const PhaseOption& o : options[2]) {
         const double energy = f.cost.energy_j + b.cost.energy_j + o.cost.energy_j;
@@ -149,7 +149,7 @@ Assignment by_phase(const StrategyInput& input) {
   return best;
 }
 
-// The planner's, or the phases' where it found nothing better.
+// The planner's assignment, or the phases' where that needs less energy.
 Assignment switch_aware(const StrategyInput& input) {
   Plan plan = make_plan(input.problem);
   Assignment phases = by_phase(input);
@@ -178,13 +178,13 @@ std::span<const std::string_view> strategy_names() {
   return kNames;
 }
 
-bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
+bool memory_bound(const GpuSheet& sheet, const PlanStage& stage, Precision precision,
                   const Choice& choice) {
-  const bool matrix = std::ranges::any_of(step.kernels, [](const Kernel& k) {
+  const bool matrix = std::ranges::any_of(stage.kernels, [](const Kernel& k) {
     return k.kind == KernelKind::kConv || k.kind == KernelKind::kLinear;
   });
   const Precision unit = matrix ? precision : Precision::kFp32;
-  return step.intensity() < ridge(sheet, unit, choice.sm, choice.memory);
+  return stage.intensity() < ridge(sheet, unit, choice.sm, choice.memory);
 }
 
 StrategyResult run_strategy(std::string_view name, const StrategyInput& input) {

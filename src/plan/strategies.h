@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to choose a Setting for each step, by name: the thesis's two families, plain baselines, and
-// the switch-aware planner. What a strategy wants is one thing, what becomes of it another: all are
-// run through the same executor, in which a change takes its time.
+// Ways to choose a setting for each stage, by name: the two families of the Chalmers thesis, plain
+// baselines, and the switch-aware planner. All assignments then go through the same executor, in
+// which changes take time. Called by plan_report.cpp and plan_evidence; pure.
 #pragma once
 
 #include <span>
@@ -15,32 +15,32 @@
 
 namespace hypermile {
 
-// What the strategies may look at.
+// What a strategy may use.
 struct StrategyInput {
   const GpuSheet& sheet;
-  const std::vector<PlanStep>& steps;
+  const std::vector<PlanStage>& stages;
   Precision precision;
   const CostTable& table;
-  const PlanProblem& problem;  // bound and prices
+  const PlanProblem& problem;  // time limit and switch prices
   double max_slowdown;
 };
 
 struct StrategyResult {
   std::string name;
   Assignment wanted;
-  PlanTotals totals;    // as executed
-  double saved = 0;     // of the default's energy, as a fraction
-  double slowdown = 0;  // of the default's time
+  PlanTotals totals;    // after execution
+  double saved = 0;     // share of the default's energy
+  double slowdown = 0;  // share of the default's time
 };
 
-// default, intensity, exhaustive, exhaustive-bounded, uniform, phase, switch-aware.
+// "default", "intensity", "exhaustive", "exhaustive-bounded", "uniform", "phase", "switch-aware".
 std::span<const std::string_view> strategy_names();
 
-// `name` must be one of those.
+// `name` must be one of strategy_names().
 StrategyResult run_strategy(std::string_view name, const StrategyInput& input);
 
-// Whether a step is bound by memory at these clocks, by its intensity.
-bool memory_bound(const GpuSheet& sheet, const PlanStep& step, Precision precision,
+// Whether a stage's intensity makes it memory-bound at these clocks.
+bool memory_bound(const GpuSheet& sheet, const PlanStage& stage, Precision precision,
                   const Choice& choice);
 
 }  // namespace hypermile

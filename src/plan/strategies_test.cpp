@@ -12,14 +12,14 @@
 namespace hypermile {
 namespace {
 
-// A network on a card, ready for any strategy.
+// A network on a card, prepared for any strategy.
 class Bench {
  public:
   Bench(const char* network, const char* gpu, Scope scope, double max_slowdown, double latency_s)
       : sheet_(*load_gpu_sheet(gpu)), max_slowdown_(max_slowdown) {
-    steps_ =
-        make_steps(*builtin_network(network, 32), {.precision = Precision::kFp32, .scope = scope});
-    table_ = make_cost_table(sheet_, steps_, {});
+    stages_ =
+        make_stages(*builtin_network(network, 32), {.precision = Precision::kFp32, .scope = scope});
+    table_ = make_cost_table(sheet_, stages_, {});
     set_latency(latency_s);
   }
 
@@ -28,21 +28,21 @@ class Bench {
   }
 
   StrategyResult run(std::string_view name) const {
-    return run_strategy(name, {sheet_, steps_, Precision::kFp32, table_, problem_, max_slowdown_});
+    return run_strategy(name, {sheet_, stages_, Precision::kFp32, table_, problem_, max_slowdown_});
   }
   const CostTable& table() const { return table_; }
-  const std::vector<PlanStep>& steps() const { return steps_; }
+  const std::vector<PlanStage>& stages() const { return stages_; }
   double iteration_s() const { return table_.uniform(0).time_s; }
 
  private:
   GpuSheet sheet_;
   double max_slowdown_;
-  std::vector<PlanStep> steps_;
+  std::vector<PlanStage> stages_;
   CostTable table_;
   PlanProblem problem_;
 };
 
-TEST(Strategies, OfTheDefaultSaveNothing) {
+TEST(Strategies, ThatKeepTheDefaultSaveNothing) {
   const StrategyResult result = Bench("resnet50", "a4000", Scope::kTrain, 0.05, 0).run("default");
 
   EXPECT_DOUBLE_EQ(result.saved, 0);
@@ -59,7 +59,7 @@ TEST(Strategies, ThatKnowTheBoundKeepIt) {
   }
 }
 
-TEST(Strategies, SaveMoreTheMoreTheyMay) {
+TEST(Strategies, SaveMoreTheFinerTheyMaySwitch) {
   for (const double latency : {0.0, 0.005, 0.05}) {
     const Bench bench("resnet50", "a4000", Scope::kTrain, 0.05, latency);
     const double uniform = bench.run("uniform").saved;
@@ -71,7 +71,7 @@ TEST(Strategies, SaveMoreTheMoreTheyMay) {
   }
 }
 
-TEST(Strategies, ByExhaustiveSearchAreTheLeastEnergyWithoutPrice) {
+TEST(Strategies, ByExhaustiveSearchHaveTheLeastEnergyWithFreeSwitching) {
   const Bench bench("vgg16", "rtx2000ada", Scope::kForward, 0.05, 0);
 
   const double least = bench.run("exhaustive").totals.energy_j;
@@ -100,7 +100,7 @@ TEST(Strategies, ByIntensityLowerTheClockThatDoesNotBind) {
   const Choice& normal = bench.table().choices.front();
   for (std::size_t i = 0; i < result.wanted.size(); ++i) {
     const Choice& choice = bench.table().choices[result.wanted[i]];
-    if (bench.steps()[i].type == "Relu") {
+    if (bench.stages()[i].type == "Relu") {
       EXPECT_LT(choice.sm, normal.sm);
       EXPECT_EQ(choice.memory, normal.memory);
     }

@@ -4,22 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "base/statistics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
 
-constexpr double kQuantile99 = 2.326;  // standard deviations
-constexpr double kQuantile90 = 1.282;
-
-// Lognormal by median and 99th percentile: what nine in ten are below.
+// The 90th percentile of a lognormal delay, from its median and 99th percentile.
 double nine_in_ten(const DelayModel& delay) {
-  const double sigma = std::log(delay.p99 / delay.median) / kQuantile99;
-  return delay.median.value() * std::exp(kQuantile90 * sigma);
+  const double sigma = std::log(delay.p99 / delay.median) / normal_quantile(0.99);
+  return delay.median.value() * std::exp(normal_quantile(0.9) * sigma);
 }
 
-// What the board draws while nothing runs at its default clocks.
-double waiting_watts(const GpuPhysics& gpu) {
+// The power that the board draws while nothing runs at its default clocks.
+double waiting_watts(const GpuConstants& gpu) {
   PartWork nothing;
   nothing.host = Seconds(1);
   const double leakage = gpu.power.leakage.value();
@@ -31,18 +29,18 @@ double waiting_watts(const GpuPhysics& gpu) {
 }  // namespace
 
 Seconds latency_of(const GpuSheet& sheet, const Switching& switching) {
-  return switching.latency.value_or(Seconds(nine_in_ten(sheet.physics.switching.sm)));
+  return switching.latency.value_or(Seconds(nine_in_ten(sheet.constants.switching.sm)));
 }
 
 PlanProblem make_problem(const GpuSheet& sheet, const CostTable& table, double max_slowdown,
                          const Switching& switching) {
-  const SwitchModel& model = sheet.physics.switching;
+  const SwitchModel& model = sheet.constants.switching;
   const double latency = latency_of(sheet, switching).value();
   const double scale = latency / nine_in_ten(model.sm);
   const double shortest = switching.most_per_second > 0 ? 1 / switching.most_per_second : 0;
-  const double waiting = waiting_watts(sheet.physics);
+  const double waiting = waiting_watts(sheet.constants);
   PlanProblem problem;
-  problem.steps = table.steps;
+  problem.stages = table.stages;
   problem.choices = table.choices.size();
   problem.costs = table.costs;
   std::vector<Mhz> gears;

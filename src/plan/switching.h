@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a GPU and a network to the planner's problem: what a change of clocks costs on this card,
-// and the bound on time.
+// Makes the planner's problem from a GPU and its cost table: what a change of clocks costs on this
+// card, and the limit on time. Called by plan_report.cpp, break_even.cpp and plan_evidence; pure.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@
 namespace hypermile {
 
 struct Switching {
-  // From request to effect of an SM clock. Without it the sheet's, late as one in ten comes. The
-  // memory clock takes longer in the sheet's proportion, and stands still in the same.
+  // From the request of an SM clock to its effect. Without it, the 90th percentile of the GPU's
+  // sheet. The latency and the stall of the memory clock are scaled in the same proportion.
   std::optional<Seconds> latency = {};
-  // What the GPU loses to each call; nothing where another thread makes it.
+  // GPU time that each call takes; 0 where another thread makes the calls.
   Seconds call = {};
-  // At most so many changes a second; 0: as many as the latency allows.
+  // A limit on changes per second; 0 for no other limit than the latency.
   double most_per_second = 0;
 };
 
 PlanProblem make_problem(const GpuSheet& sheet, const CostTable& table, double max_slowdown,
                          const Switching& switching);
 
-// The SM clock's latency that `switching` means on this card.
+// The latency of an SM clock on this card, given or from the sheet.
 Seconds latency_of(const GpuSheet& sheet, const Switching& switching);
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_torch_export(): the JSON document of docs/reference/network-file.md.
+// parse_torch_export(): reads the JSON document that docs/reference/network-file.md describes.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostLayers = 100'000;
 
-// Reads members of one object; the first problem is kept.
+// Reads the members of one object, and keeps the first problem.
 class Reader {
  public:
   explicit Reader(const json& object) : object_(object) {}
@@ -46,7 +46,7 @@ class Reader {
     return value == nullptr ? Shape{} : integers_of(*value, key);
   }
 
-  // A list of shapes: their elements together.
+  // The elements of a list of shapes, in total.
   double elements_of_shapes(const char* key) {
     const json* value = find(key, false);
     if (value == nullptr) return 0;
@@ -89,7 +89,7 @@ Error broken_export(const std::string& file, const std::string& what) {
 }
 
 Result<TorchLayer> read_layer(const json& object) {
-  if (!object.is_object()) return Error{ErrorCode::kParse, "is no object", ""};
+  if (!object.is_object()) return Error{ErrorCode::kParse, "is not an object", ""};
   Reader reader(object);
   TorchLayer layer;
   layer.name = reader.text("name");
@@ -106,7 +106,7 @@ Result<TorchLayer> read_layer(const json& object) {
   if (kernel.size() == 2 && stride.size() == 2) {
     layer.window = SlidingWindow{kernel[0], kernel[1], stride[0], stride[1]};
     for (const std::int64_t extent : {kernel[0], kernel[1], stride[0], stride[1]}) {
-      if (extent < 1 || extent > 1 << 16) reader.complain("kernel_size", "positive, as stride");
+      if (extent < 1 || extent > 1 << 16) reader.complain("kernel_size", "positive, like stride");
     }
   }
   if (!reader.problem().empty()) return Error{ErrorCode::kParse, reader.problem(), ""};
@@ -119,7 +119,7 @@ Result<Network> parse_torch_export(std::string_view text, const std::string& fil
                                    std::optional<std::int64_t> batch) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.is_object())
-    return broken_export(file, "is no JSON object");
+    return broken_export(file, "is not a JSON object");
   Reader reader(document);
   Network network;
   const std::string format = reader.text("format");

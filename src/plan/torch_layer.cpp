@@ -131,7 +131,7 @@ Result<void> check_shape(const Shape& shape, const std::string& what) {
   }
   if (elements(shape) > kMostElements) {
     return Error{ErrorCode::kParse,
-                 fmt::format("{} is {}: too large to be true", what, to_string(shape)),
+                 fmt::format("{} is {}: implausibly large", what, to_string(shape)),
                  "check the file"};
   }
   return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a PyTorch module as it is written down (type, shapes, parameters, a few attributes) to a
-// Layer. Used by the reader of our PyTorch export and by that of per-layer times; both give what
-// they know, the rest is derived from the shapes. Types that are not in the table are element-wise:
-// they read their inputs and write their outputs once.
+// Turns the description of a PyTorch module (type, shapes, parameters, a few attributes) into a
+// Layer. The readers of the PyTorch export and of layer times give what they know; the rest is
+// derived from the shapes. A type outside the table counts as element-wise, and reads its inputs
+// and writes its outputs once.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ namespace hypermile {
 
 struct TorchLayer {
   std::string name;
-  std::string type;  // class of the module: "Conv2d"
+  std::string type;  // the module's class, such as "Conv2d"
   Shape in, out;
   double params = 0;
-  double inputs = 0;  // elements of all data inputs; 0: that of `in`
+  double inputs = 0;  // elements of all data inputs; 0 where `in` is the only one
   std::optional<SlidingWindow> window = {};
   std::optional<std::int64_t> groups = {};
   std::optional<bool> bias = {};
-  std::optional<std::int64_t> entries = {};  // of an embedding
+  std::optional<std::int64_t> entries = {};  // rows of an embedding
 };
 
 struct MadeLayer {
@@ -31,10 +31,10 @@ struct MadeLayer {
   bool known = true;
 };
 
-// kParse where shapes are empty, not positive, absurdly large or do not fit the type.
+// Returns kParse where shapes are empty, not positive, implausibly large or do not fit the type.
 Result<MadeLayer> make_torch_layer(const TorchLayer& description);
 
-// kParse unless there is a dimension and every extent is 1 or more.
+// Returns kParse unless the shape has 1 to 16 dimensions with positive extents.
 Result<void> check_shape(const Shape& shape, const std::string& what);
 
 }  // namespace hypermile

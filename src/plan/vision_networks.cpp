@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kImage = 224;
 constexpr std::int64_t kClasses = 1000;
 
-// Appends layers to a network and keeps the shape that comes out of the last one.
+// Appends layers to a network and keeps the output shape of the last one.
 class ImageNetwork {
  public:
   ImageNetwork(std::string name, std::int64_t batch) : shape_{batch, 3, kImage, kImage} {
@@ -59,7 +59,7 @@ class ImageNetwork {
   Shape shape_;
 };
 
-// 1×1, 3×3, 1×1, with the data added that came in.
+// Convolutions of 1×1, 3×3 and 1×1, followed by the addition of the block's input.
 void bottleneck(ImageNetwork& net, const std::string& name, std::int64_t width, std::int64_t stride,
                 bool downsample) {
   const Shape in = net.shape();
@@ -88,17 +88,17 @@ Network make_resnet50(std::int64_t batch) {
   net.batch_norm("bn1");
   net.relu("relu");
   net.max_pool("maxpool", 3);
-  struct Stage {
+  struct Section {
     int blocks;
     std::int64_t width, stride;
   };
   int number = 0;
-  for (const Stage& stage :
-       {Stage{3, 64, 1}, Stage{4, 128, 2}, Stage{6, 256, 2}, Stage{3, 512, 2}}) {
+  for (const Section& section :
+       {Section{3, 64, 1}, Section{4, 128, 2}, Section{6, 256, 2}, Section{3, 512, 2}}) {
     ++number;
-    for (int block = 0; block < stage.blocks; ++block) {
+    for (int block = 0; block < section.blocks; ++block) {
       const std::string name = "layer" + std::to_string(number) + "." + std::to_string(block);
-      bottleneck(net, name, stage.width, block == 0 ? stage.stride : 1, block == 0);
+      bottleneck(net, name, section.width, block == 0 ? section.stride : 1, block == 0);
     }
   }
   net.average_pool("avgpool", 1);
@@ -110,14 +110,14 @@ Network make_vgg16(std::int64_t batch) {
   ImageNetwork net("vgg16", batch);
   int number = 0;
   const auto name = [&] { return "features." + std::to_string(number++); };
-  struct Stage {
+  struct Section {
     int convolutions;
     std::int64_t width;
   };
-  for (const Stage& stage :
-       {Stage{2, 64}, Stage{2, 128}, Stage{3, 256}, Stage{3, 512}, Stage{3, 512}}) {
-    for (int i = 0; i < stage.convolutions; ++i) {
-      net.conv(name(), stage.width, 3, 1, true);
+  for (const Section& section :
+       {Section{2, 64}, Section{2, 128}, Section{3, 256}, Section{3, 512}, Section{3, 512}}) {
+    for (int i = 0; i < section.convolutions; ++i) {
+      net.conv(name(), section.width, 3, 1, true);
       net.relu(name());
     }
     net.max_pool(name(), 2);

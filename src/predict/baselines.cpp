@@ -14,7 +14,7 @@ RatioEstimate exactly(double time, double energy) {
   return {{time, time, time}, {energy, energy, energy}};
 }
 
-// A feature that only one of two jobs has tells as little as one spread apart.
+// The distance, in spreads, where only one of the two jobs has a feature.
 constexpr double kOneMissing = 1;
 
 }  // namespace
@@ -34,7 +34,7 @@ std::vector<RatioEstimate> RooflinePredictor::predict(
   const Inputs inputs = inputs_of(features, {});
   const double core = static_cast<double>(inputs[kCorePeak]);
   const double memory = features.get(Feature::kDramActive).value_or(NAN);
-  const bool known = core + memory > 0;  // not where one is NaN
+  const bool known = core + memory > 0;  // false where one of them is NaN
   std::vector<RatioEstimate> out;
   for (const RelativeSetting& setting : settings) {
     const Ratios mean = mean_.at(setting);

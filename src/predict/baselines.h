@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What predictors are compared with, as Predictors of their own (without bounds): the mean curve of
-// the training jobs, a roofline drawn from the counters, and the curve of the most similar job.
+// The simple predictors that a trained model is compared with: the mean curve of the training jobs,
+// a roofline drawn from the counters, and the curve of the most similar job. None of them gives
+// bounds. Called by `learn`, `predict --check` and predict_evidence; nothing here fails.
 #pragma once
 
 #include "predict/examples.h"
@@ -20,8 +21,9 @@ class MeanCurvePredictor final : public Predictor {
   MeanCurve mean_;
 };
 
-// Time is the larger of core and memory time, each stretched by its clock, as the busiest pipe and
-// DRAM's use say; power follows the mean curve. A job without counters gets the mean curve.
+// Time is the larger of core time and memory time. Each of them is stretched by its clock, and
+// starts from the use of the busiest pipe or of DRAM. Power follows the mean curve. A job without
+// counters gets the mean curve.
 class RooflinePredictor final : public Predictor {
  public:
   explicit RooflinePredictor(MeanCurve mean) : mean_(std::move(mean)) {}
@@ -32,7 +34,8 @@ class RooflinePredictor final : public Predictor {
   MeanCurve mean_;
 };
 
-// The training job whose features are nearest, each in units of its spread; knobs multiply.
+// Uses the curve of the training job with the nearest features, each feature measured in units of
+// its spread. The effects of several knobs are multiplied.
 class NearestPredictor final : public Predictor {
  public:
   explicit NearestPredictor(std::vector<Example> examples);
@@ -43,7 +46,7 @@ class NearestPredictor final : public Predictor {
   double distance(const Features& a, const Features& b) const;
 
   std::vector<Example> examples_;
-  std::array<double, kFeatureCount> spread_ = {};  // 0: not known or all alike
+  std::array<double, kFeatureCount> spread_ = {};  // 0 where the feature is not used
 };
 
 }  // namespace hypermile

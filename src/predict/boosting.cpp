@@ -51,7 +51,7 @@ Result<void> configure(void* booster, const BoostingOptions& options) {
       {"colsample_bytree", fmt::format("{}", options.columns)},
       {"lambda", "1"},
       {"base_score", "0.5"},
-      {"nthread", "1"},  // members train in threads of their own; one thread repeats exactly
+      {"nthread", "1"},  // members train in parallel, and one thread each gives repeatable trees
       {"seed", std::to_string(options.seed)},
       {"verbosity", "0"},
       {"monotone_constraints", fmt::format("({})", fmt::join(directions, ","))},
@@ -62,7 +62,7 @@ Result<void> configure(void* booster, const BoostingOptions& options) {
   return {};
 }
 
-// XGBoost puts the two children of a node side by side.
+// XGBoost stores the two children of a node next to each other, left before right.
 Result<Tree> tree_from(const nlohmann::json& json) {
   const auto& left = json.at("left_children");
   const auto& right = json.at("right_children");
@@ -76,7 +76,7 @@ Result<Tree> tree_from(const nlohmann::json& json) {
     tree[i].input = inputs.at(i).get<std::int32_t>();
     tree[i].left = left.at(i).get<std::int32_t>();
     if (right.at(i).get<std::int32_t>() != tree[i].left + 1) {
-      return Error{ErrorCode::kInternal, "XGBoost's trees have another form than expected"};
+      return Error{ErrorCode::kInternal, "XGBoost's model has an unexpected form"};
     }
     const auto& flag = missing_left.at(i);
     tree[i].missing_left = flag.is_boolean() ? flag.get<bool>() : flag.get<int>() != 0;
@@ -100,9 +100,8 @@ Result<Forest> forest_of(void* booster) {
       ASSIGN_OR_RETURN(forest.trees.emplace_back(), tree_from(tree));
     }
   } catch (const nlohmann::json::exception& problem) {
-    return Error{
-        ErrorCode::kInternal,
-        fmt::format("XGBoost's trees have another form than expected: {}", problem.what())};
+    return Error{ErrorCode::kInternal,
+                 fmt::format("XGBoost's model has an unexpected form: {}", problem.what())};
   }
   RETURN_IF_ERROR(check(forest));
   return forest;

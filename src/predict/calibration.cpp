@@ -42,7 +42,7 @@ Scores Residuals::scores(double time_scale, double energy_scale) const {
 }
 
 double Residuals::quantile(const Groups& groups) {
-  std::vector<std::pair<double, double>> scores;  // and weight
+  std::vector<std::pair<double, double>> scores;  // score and weight
   for (const auto& group : groups) {
     for (const double score : group.second) {
       scores.emplace_back(score, 1 / static_cast<double>(group.second.size()));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Honest bounds: errors on jobs that were not seen, measured in units of the model's own doubt.
-// Their 90 % quantile is what doubts are multiplied by. Every workload counts alike, whatever its
-// inputs and rows, and the quantile is taken a little farther out the fewer they are, as conformal
-// prediction asks: the next workload is one more of the same kind, not one of these.
+// Sets the bounds for jobs on known cards. Each error on a job that the model has not seen is
+// divided by the model's own doubt; the 90 % quantile of these quotients is the scale by which
+// doubts are multiplied. Every workload has the same weight, however many inputs and rows it has.
+// As in conformal prediction, the quantile is taken a little farther out where there are few
+// workloads, because the next workload is a new one. Called by train.cpp.
 #pragma once
 
 #include <map>
@@ -16,10 +17,11 @@
 
 namespace hypermile {
 
-// Rows below this share of the default's SM clock are learnt from but not scored.
+// The least SM clock of scored rows, as a share of the default's. Training also uses the rows
+// below.
 inline constexpr double kScoredFrom = 0.6;
 
-// Which rows of a job are looked at: those at a power limit, or those at clocks alone.
+// Rows at a power limit and rows at clocks alone are scored apart.
 enum class RowKind { kClocks, kLimits };
 inline bool is_of(RowKind kind, const MeasuredRatio& point) {
   return point.at.limit.has_value() == (kind == RowKind::kLimits);
@@ -31,7 +33,7 @@ inline std::vector<RelativeSetting> settings_of(const Example& example) {
   return settings;
 }
 
-// Without a doubt nothing was moved that the model knows of.
+// A doubt of 0 means that the setting moves no knob that the model knows.
 inline bool is_scored(RowKind kind, const MeasuredRatio& point, const RawEstimate& raw) {
   return is_of(kind, point) && point.at.sm >= kScoredFrom && raw.time_doubt > 0 &&
          raw.energy_doubt > 0;
@@ -41,16 +43,16 @@ class Residuals {
  public:
   explicit Residuals(RowKind kind) : kind_(kind) {}
 
-  // `estimates` were made without knowing `example`, one for each of its points.
+  // `estimates` has one entry for each point of `example`, made by members that have not seen it.
   void add(const Example& example, std::span<const RawEstimate> estimates);
 
   double time_scale() const { return quantile(time_); }
   double energy_scale() const { return quantile(energy_); }
-  // With bounds at these scales.
+  // The mean errors, and the share of errors that lie within bounds of these scales.
   Scores scores(double time_scale, double energy_scale) const;
 
  private:
-  // Errors over doubts, by workload.
+  // Errors divided by doubts, by workload.
   using Groups = std::map<std::string, std::vector<double>>;
   static double quantile(const Groups& groups);
 

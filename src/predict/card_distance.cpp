@@ -9,10 +9,12 @@
 namespace hypermile {
 namespace {
 
-// Jobs of one card may all be alike; another one that is a little different is not yet far away.
+// A floor for the standard deviation: where all jobs of a card are alike, a job that differs a
+// little is not yet far away.
 constexpr double kLeastSpread = 0.05;
 constexpr double kFarthest = 3;
-// A feature that is known of the job but not of the card's jobs, or the other way round.
+// The distance, in standard deviations, of a feature that only the job or only the card's jobs
+// have.
 constexpr double kUnlike = 2;
 constexpr double kUsual = 0.5;
 

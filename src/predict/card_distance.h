@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a job on an unknown card lies from what a model was trained on: by which features are
-// known of it and what they are, against the jobs of the training card that it resembles most. A
-// knob counts the cards alone whose jobs moved it: what was never seen to move is as far as
-// anything. Of training jobs only means and spreads by card are kept, no row.
+// How far a job on an unknown card lies from the training data: its features are compared with
+// those of each training card, and the nearest card counts. For a knob, only cards whose jobs moved
+// that knob count; a knob that no job moved gets the largest distance. Model files keep means and
+// spreads by card, and no measured rows. Called by training and by ModelPredictor.
 #pragma once
 
 #include <array>
@@ -21,20 +21,22 @@ using KnobDistances = std::array<double, std::size(kAllKnobs)>;
 
 struct CardProfile {
   std::string card;
-  std::array<double, kFeatureCount> known = {};       // share of its jobs that have it
-  std::array<double, kFeatureCount> mean = {};        // of those
-  std::array<double, kFeatureCount> spread = {};      // standard deviation
-  std::array<bool, std::size(kAllKnobs)> moved = {};  // by any of its jobs
+  std::array<double, kFeatureCount> known = {};       // share of the card's jobs with the feature
+  std::array<double, kFeatureCount> mean = {};        // over the jobs that have the feature
+  std::array<double, kFeatureCount> spread = {};      // their standard deviation
+  std::array<bool, std::size(kAllKnobs)> moved = {};  // whether any job moved the knob
 };
 
-// The part of a card's name that its variants share: "NVIDIA A100-SXM4-40GB" and "A100-PCIE-80GB"
-// are "A100", "GTX 980 (low P-state)" is "980". The whole name where no word has two digits.
+// The part of a card's name that its variants share: the first word with two digits or more, else
+// the whole name. "NVIDIA A100-SXM4-40GB" and "A100-PCIE-80GB" give "A100", "GTX 980 (low P-state)"
+// gives "980".
 std::string card_family(std::string_view card);
 
-// One for each card, in order of their names.
+// One profile for each card, in order of the cards' names.
 std::vector<CardProfile> card_profiles(std::span<const Example> examples);
 
-// In standard deviations, 0 to 3; 3 where no card is left. The family `except` is passed over.
+// By knob, in standard deviations from 0 to 3; 3 where no card has moved the knob. Cards of the
+// family `except` are skipped.
 KnobDistances card_distances(std::span<const CardProfile> profiles, const Features& features,
                              std::string_view except = {});
 

@@ -33,7 +33,7 @@ TEST(CardDistances, AreSmallAmongTheCardsOwnJobsAndGrowWithWhatIsUnlike) {
   EXPECT_GT(clock_distance(profiles, {}), 1);
 }
 
-TEST(CardDistances, AreToTheNearestCardButTheFamilyLeftOut) {
+TEST(CardDistances, AreToTheNearestCardOutsideTheFamilyLeftOut) {
   auto jobs = jobs_for_test(10, "RTX 3080");
   const Example odd = job_for_test("odd", 5, 5, "Tesla V100-SXM2-16GB");
   jobs.push_back(odd);
@@ -56,7 +56,7 @@ TEST(CardDistances, AreTheFarthestForAKnobThatNobodyMoved) {
 
   EXPECT_EQ(card_distances(still, near)[memory], 3);
   EXPECT_EQ(card_distances({}, near)[memory], 3);
-  // The nearest card has not moved it, a far one has.
+  // The nearest card has not moved the knob, but a distant card has.
   EXPECT_LT(clock_distance(profiles, near), 0.5);
   EXPECT_GT(card_distances(profiles, near)[memory], 2);
   EXPECT_LT(card_distances(profiles, moved.features)[memory], 0.01);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Peaks of cards that published sweeps name, from their vendors' sheets: counters that come as
-// rates or counts become shares of these. A card that is not in the table has no such features.
+// Peak rates, from the vendors' data sheets, of the cards in published sweeps. feature_columns.cpp
+// divides counters that come as rates or counts by these peaks. On a card outside the table those
+// features stay unknown.
 #pragma once
 
 #include <optional>
@@ -12,11 +13,11 @@
 namespace hypermile {
 
 struct CardFacts {
-  std::string_view gpu;  // as the sweeps call it
+  std::string_view gpu;  // the name that the sweeps use
   Watts power_limit;
-  double dram_bytes_per_clock;  // of the memory clock as NVML names it, all channels
-  double l2_bytes_per_clock;    // of the SM clock
-  double fp32_lanes;            // on the whole card
+  double dram_bytes_per_clock;  // per cycle of the memory clock that NVML reports, all channels
+  double l2_bytes_per_clock;    // per cycle of the SM clock
+  double fp32_lanes;            // lanes of the whole card
   double fp64_lanes;
   double integer_lanes;
 };

@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-// A model of fewer is no model of a card.
+// The least number of workloads from which a model of one card is trained.
 constexpr std::size_t kFewestWorkloads = 8;
 
 std::size_t workloads_of(const std::vector<Example>& examples) {

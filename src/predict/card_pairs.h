@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bounds a model needs that was trained on one card and is asked about another: learnt from
-// pairs of cards of different families, each sweep's card training a model that is asked about all
-// others. At clocks alone: few cards were measured under limits. kCardPairScales (model.h) is what
-// came out; predict_evidence tells it anew, and without the family that it then tests.
+// Finds the bounds that a model of one card needs on another card. Each card of each sweep trains a
+// model, and that model predicts the jobs on all cards of other families. Only rows at clocks
+// count, because few cards were measured under limits. The result for the published sweeps is
+// kCardPairScales in model.h; predict_evidence computes it again, leaving out the family that it
+// tests.
 #pragma once
 
 #include <span>
@@ -12,8 +13,8 @@
 
 namespace hypermile {
 
-// Cards of the same name in several sweeps count as several. Those with too few workloads to train
-// on are asked about alone.
+// A card that occurs in several sweeps counts once for each. Cards with fewer than 8 workloads are
+// predicted but train no model. Fails where train() fails.
 Result<BoundScales> card_pair_scales(std::span<const Example> examples,
                                      const TrainingOptions& options);
 

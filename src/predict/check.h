@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Predicted against measured: how far off a predictor is on jobs with known curves, how often its
-// bounds hold, and what choosing by it alone would bring.
+// Compares predictions with measurements: how large the errors are on jobs with known curves, how
+// often the bounds hold, and what a choice by prediction alone would save. Called by `learn`,
+// `predict --check` and predict_evidence; nothing here fails.
 #pragma once
 
 #include <span>
@@ -13,18 +14,18 @@
 namespace hypermile {
 
 struct CheckResult {
-  std::size_t rows = 0;       // at 0.6 of the default's SM clock or more
-  std::size_t workloads = 0;  // jobs that these rows are of
+  std::size_t rows = 0;       // rows at 0.6 of the default's SM clock or more
+  std::size_t workloads = 0;  // jobs with such rows
   double time_mae = 0;        // mean absolute error of the ratio to the default, over rows
   double energy_mae = 0;
   double coverage90 = 0;   // share of times and energies within their bounds
-  double time_within = 0;  // of times alone
+  double time_within = 0;  // share of times within their bounds
   double energy_within = 0;
   double time_width = 0;  // mean half width of the bounds
   double energy_width = 0;
 };
 
-// Adds up over jobs, so that a predictor may be another for each.
+// Sums over jobs. Each job may be checked with a predictor of its own.
 class Checker {
  public:
   void add(const Predictor& predictor, const Example& example);
@@ -34,18 +35,18 @@ class Checker {
   CheckResult sums_;
 };
 
-// The Setting of least predicted score among those whose probability of keeping the bound is
-// `confidence` or more; `settings.size()` for the default, where none is predicted to be better.
-// `default_power` is needed for host power alone.
+// The index of the setting with the least predicted score among those that keep the bound with
+// probability `confidence` or more. Returns `estimates.size()` for the default where no setting is
+// predicted to be better. Only objectives with host power use `default_power`.
 std::size_t choose(std::span<const RatioEstimate> estimates, const Objective& objective,
                    double confidence, Watts default_power = Watts(0));
 
-// Choosing blindly, no probe: what the choice truly saves, over what the best choice would.
+// What a choice without any probe saves in truth, and what the best choice would save.
 struct ChoiceResult {
   std::size_t jobs = 0;
-  double oracle_saved = 0;  // means over jobs, as fractions
-  double saved = 0;
-  double violations = 0;  // share of jobs truly over the bound
+  double oracle_saved = 0;  // mean over jobs, as a fraction
+  double saved = 0;         // mean over jobs, as a fraction
+  double violations = 0;    // share of jobs whose true slowdown is beyond the bound
 };
 
 class ChoiceChecker {

@@ -16,7 +16,7 @@
 namespace hypermile {
 namespace {
 
-// Ratios beyond these are slips of a unit or a clock that stood still, not physics.
+// A larger ratio of times or energies is a mistake in the file, such as a wrong unit.
 constexpr double kLargestRatio = 20;
 
 std::string hash_of(std::string_view bytes) {
@@ -35,7 +35,7 @@ std::string short_name(const std::string& path) {
 Result<std::string> read_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  // A folder opens but cannot be read.
+  // Opening a folder succeeds; only reading from it fails.
   if (!in || !(text << in.rdbuf())) {
     return Error{ErrorCode::kNotFound, path + ": cannot be read or is empty",
                  "check the path of the sweep"};
@@ -55,7 +55,7 @@ Example example_of(const Curve& curve, const std::vector<const SweepRow*>& defau
     if (!(ratio.time < kLargestRatio && ratio.energy < kLargestRatio)) {
       problems.push_back(fmt::format(
           "{}: {}: {} takes {:.3g} times the default's time, {:.3g} times "
-          "its energy; the Setting is left out",
+          "its energy; this setting is left out",
           set, to_string(curve.key), to_string(point.setting), ratio.time, ratio.energy));
       continue;
     }

@@ -39,7 +39,7 @@ TEST_F(Examples, AreRatiosToTheDefaultWithItsFeatures) {
   EXPECT_TRUE(set->problems.empty());
 }
 
-TEST_F(Examples, TellsBadRowsByFileAndLineAndUsesTheRest) {
+TEST_F(Examples, ReportsBadRowsByFileAndLineAndUsesTheRest) {
   const auto set = read_examples({file(std::string(kHeader) + "g,w,1000,500,2,100,1,0.4\n"
                                                               "g,w,900,500,oops,90,0,0.4\n"
                                                               "g,w,880,500,0,90,0,0.4\n"

@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-// A column that is a feature but for its unit.
+// A column that equals a feature except for its unit.
 struct Alias {
   std::string_view column;
   Feature feature;
@@ -24,10 +24,10 @@ constexpr Alias kAliases[] = {
     {"mem_util_pct", Feature::kMemoryUtilization, 0.01},
     {"avg_mem_bw_util_pct", Feature::kMemoryUtilization, 0.01},
     {"sm_efficiency", Feature::kSmActive, 1},
-    {"ipc", Feature::kIssueActive, 0.25},  // of four schedulers an SM
+    {"ipc", Feature::kIssueActive, 0.25},  // an SM has four schedulers
 };
 
-// Columns that make a feature together with others or with what is known of the card.
+// Columns that give a feature only together with other columns or with the card's peak rates.
 constexpr std::string_view kCombined[] = {"pcie_tx_bytes",
                                           "pcie_rx_bytes",
                                           "achieved_occupancy",
@@ -96,7 +96,7 @@ class RowFeatures {
     }
   }
 
-  // nvprof counts instructions of threads over one launch, and occupancy of active SMs alone.
+  // nvprof counts thread instructions over one launch, and averages occupancy over active SMs only.
   void add_counts() {
     const auto occupancy = number("achieved_occupancy");
     if (const auto active = features_.get(Feature::kSmActive); occupancy && active) {

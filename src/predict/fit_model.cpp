@@ -36,9 +36,9 @@ Result<Member> fit_member(const std::vector<RidgeRow>& rows, ModelKind kind,
   return member;
 }
 
-// What physics says of how strongly time follows a knob, whatever the job: less of an iteration is
-// governed by the SM clock the slower memory is, and a slower memory or a lower limit only gain
-// weight. Energy has a least point somewhere in between, and no direction.
+// The directions that physics gives, whatever the job. The slower the memory is, the less of an
+// iteration the SM clock governs. The slower the memory or the lower the limit, the more weight
+// they have themselves. Energy has a minimum in between, and so no direction.
 Directions directions_of(Knob knob, Target target) {
   Directions directions = {};
   if (target != Target::kTime) return directions;
@@ -56,7 +56,7 @@ Directions directions_of(Knob knob, Target target) {
   return directions;
 }
 
-// One member of one relation to be trained.
+// The training of one member of one relation.
 struct Task {
   Knob knob;
   Target target;

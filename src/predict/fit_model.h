@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fits the members of a model, each to examples of its own, on all cores. What they have not seen
-// is the business of train.cpp, which calibrates.
+// Fits the members of a model on all cores, each member to its own part of the examples. Called by
+// train.cpp, which then calibrates the model on the parts that members have not seen. Fails where
+// XGBoost fails.
 #pragma once
 
 #include <functional>
@@ -11,8 +12,8 @@
 
 namespace hypermile {
 
-// A model whose member k was trained on the examples that `taken(k, i)` accepts, with `whole` more
-// that were trained on all; nothing is calibrated.
+// Member k is trained on the examples for which `taken(k, i)` is true; `whole` further members are
+// trained on all examples. The result is not calibrated.
 Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions& options,
                         std::size_t members, std::size_t whole,
                         const std::function<bool(std::size_t, std::size_t)>& taken);

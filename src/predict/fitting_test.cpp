@@ -61,7 +61,7 @@ TEST(Boosting, RepeatsExactlyAndBearsConstantColumns) {
   EXPECT_NEAR(a->value(with_dram(0.2)), 0.3, 0.01);
 }
 
-TEST(Boosting, RefusesNothing) {
+TEST(Boosting, RefusesToTrainWithoutRows) {
   EXPECT_FALSE(boost({}, {}));
 }
 
@@ -91,7 +91,7 @@ TEST(Ridge, FollowsALinearRuleAndFallsBackToTheMean) {
   EXPECT_NEAR(ridge.value(with_dram(std::nullopt), 0.25), 0.5, 0.05);
 }
 
-TEST(Ridge, OfNothingSaysNothing) {
+TEST(Ridge, FittedToNoRowsIsZero) {
   const Ridge ridge = fit_ridge({});
 
   EXPECT_TRUE(check(ridge));

@@ -19,7 +19,7 @@ void Forest::add_values(std::span<const Inputs> rows, std::span<double> sums) co
       const TreeNode* node = nodes;
       while (node->input >= 0) {
         const float x = rows[row][static_cast<std::size_t>(node->input)];
-        // A missing input is NaN, which is never less.
+        // A missing input is NaN, and NaN < split is false.
         const bool left = x < node->split || (node->missing_left && std::isnan(x));
         node = nodes + node->left + (left ? 0 : 1);
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradient-boosted trees as data: what XGBoost has trained, reduced to what answering needs.
-// Answering is a few thousand comparisons without a library call, and a model file can be checked
-// before it is trusted.
+// Gradient-boosted trees as plain data: what XGBoost has trained, reduced to what a prediction
+// needs. A prediction takes a few thousand comparisons and no library call, and a model file can be
+// checked before it is used. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace hypermile {
 
 struct TreeNode {
-  std::int32_t input = -1;    // column of Inputs; -1: a leaf
-  float split = 0;            // left where the input is less; of a leaf its value
-  std::int32_t left = 0;      // the right child stands behind it
-  bool missing_left = false;  // where a missing input goes
+  std::int32_t input = -1;    // column of Inputs; -1 for a leaf
+  float split = 0;            // go left where the input is less than this; a leaf's value
+  std::int32_t left = 0;      // index of the left child; the right child follows it
+  bool missing_left = false;  // whether a missing input goes left
 };
 using Tree = std::vector<TreeNode>;
 
@@ -27,12 +27,13 @@ struct Forest {
   std::vector<Tree> trees;
 
   double value(const Inputs& inputs) const;
-  // Adds the value of each row to `sums`. Row by row within a tree: a tree stays in the cache.
+  // Adds the value of each row to `sums`. Trees are the outer loop, so that a tree stays in the
+  // cache.
   void add_values(std::span<const Inputs> rows, std::span<double> sums) const;
 };
 
-// Every child exists and lies behind its parent (so that walking ends), inputs are in range,
-// numbers finite. kParse otherwise.
+// Returns kParse unless every child exists and has a higher index than its parent (so that every
+// walk ends), inputs are in range and numbers are finite.
 Result<void> check(const Forest& forest);
 
 }  // namespace hypermile

@@ -9,7 +9,7 @@ namespace hypermile {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-// Keeps ratios of small shares from exploding: counters are noise below these.
+// Added to shares before they are divided, because counters below these shares are noise.
 constexpr double kSmallPipe = 0.02;
 constexpr double kSmallSm = 0.05;
 

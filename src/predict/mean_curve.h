@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mean curve of the training jobs: what holds for a job of which nothing is known, and the
-// first thing that a predictor must beat. Also the interpolation of one measured job along one
-// knob, which nearest neighbour uses alone.
+// The mean curve of the training jobs: the prediction for a job without features, and the first
+// baseline that a predictor must beat. Also interpolates one measured job along one knob, which
+// NearestPredictor uses. All functions are pure.
 #pragma once
 
 #include <array>
@@ -13,13 +13,14 @@
 
 namespace hypermile {
 
-// Ratios of a knob at which curves are kept, descending; of a limit, in units of kLimitTop.
+// Where curves are stored: the knob's share of its default, descending; a limit's share is taken of
+// kLimitTop.
 inline constexpr std::array<double, 12> kCurveKnots = {0.98, 0.95, 0.91, 0.87, 0.83, 0.78,
                                                        0.72, 0.66, 0.6,  0.5,  0.4,  0.3};
-// A limit acts a little above the mean power already: power is not steady.
+// Power varies, so a limit already acts a little above the mean power.
 inline constexpr double kLimitTop = 1.15;
 
-// Where `at` stands on the axis of a knob: 1 is the default.
+// Where `at` lies on the axis of a knob; 1 is the default.
 double position(Knob knob, const RelativeSetting& at);
 
 struct Ratios {
@@ -27,8 +28,8 @@ struct Ratios {
   double energy = 1;
 };
 
-// The job's own measurements along one knob, the others at their default; straight between
-// neighbours, as the lowest below all. nullopt where it did not move that knob.
+// The job's own measurements along one knob, with the other knobs at their default: linear between
+// neighbours, constant below the lowest. nullopt where the job did not move that knob.
 std::optional<Ratios> interpolate_job(const Example& example, Knob knob, double ratio);
 
 struct MeanCurve {
@@ -37,9 +38,9 @@ struct MeanCurve {
     std::array<double, kCurveKnots.size()> time = {};
     std::array<double, kCurveKnots.size()> energy = {};
   };
-  std::vector<Along> knobs;  // those that any job moved
+  std::vector<Along> knobs;  // those that at least one job moved
 
-  // Knobs multiply.
+  // The product of the knobs' ratios.
   Ratios at(const RelativeSetting& setting) const;
 };
 

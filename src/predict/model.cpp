@@ -6,7 +6,7 @@
 namespace hypermile {
 namespace {
 
-// Beyond this a lever is a slip; nothing was ever measured there.
+// A larger lever is a mistake: nothing was ever measured there.
 constexpr double kLargestLever = 10;
 
 double clock_lever(double ratio, Target target) {

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 constexpr std::string_view kFormat = "hypermile-model";
 
-// As short as reads back to the same float.
+// The double with the shortest decimal form that reads back to the same float.
 double shortest(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
@@ -89,7 +89,7 @@ Json to_json(const Relation& relation) {
           {"whole", to_json(relation.whole)}};
 }
 
-// Throws what nlohmann throws for a missing or wrong field; parse_model() catches it.
+// Throws nlohmann's exception for a missing or wrong field; parse_model() catches it.
 Knob knob_from(const Json& json) {
   for (const Knob knob : kAllKnobs) {
     if (json.get<std::string>() == to_string(knob)) return knob;
@@ -276,7 +276,7 @@ Result<Model> parse_model(std::string_view text, const std::string& name) {
     if (!model) return model.error().in(name);
     return model;
   } catch (const nlohmann::json::exception&) {
-    return Error{ErrorCode::kParse, name + " is damaged: a field is missing or of another type",
+    return Error{ErrorCode::kParse, name + " is damaged: a field is missing or has the wrong type",
                  "train one with 'hypermile learn'"};
   }
 }

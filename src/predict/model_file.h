@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model on disk: one JSON document with version, inputs, relations, bounds, scores, and the
-// training sets by name and hash. It holds trees and coefficients, no measured row. Written to a
-// file beside it and renamed, so that a reader never sees half a model.
+// A model on disk: one JSON document with version, inputs, relations, bounds, scores, and the name
+// and hash of each training file. It holds trees and coefficients, and no measured rows. The file
+// is written under another name and renamed, so that a reader never sees half a model. Called by
+// `learn`, `predict` and `run`.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ inline constexpr int kModelVersion = 3;
 
 std::string model_text(const Model& model);
 
-// kParse, with `name` and the reason, for text that is truncated or no model, for another version
-// and for other inputs than this program computes.
+// Returns kParse, with `name` and the reason, where the text is truncated or not a model, has
+// another version, or lists other inputs than this program computes.
 Result<Model> parse_model(std::string_view text, const std::string& name);
 
 Result<Model> read_model(const std::string& path);

@@ -86,7 +86,7 @@ TEST(ModelFile, RefusesOtherFeaturesByName) {
   EXPECT_NE(model.error().line().find("'dram_active'"), std::string::npos);
 }
 
-TEST(ModelFile, RefusesWhatIsNoModelOrIsDamaged) {
+TEST(ModelFile, RefusesTextThatIsNotAModelOrIsDamaged) {
   std::string damaged = model_text(small_model());
   replace(damaged, "\"knob\":\"sm\"", "\"knob\":\"xx\"");
   std::string no_scores = model_text(small_model());
@@ -100,7 +100,7 @@ TEST(ModelFile, RefusesWhatIsNoModelOrIsDamaged) {
   EXPECT_FALSE(read_model("/"));
 }
 
-TEST(ModelFile, TheOneThatComesWithTheProgramCanBeReadAndIsSmall) {
+TEST(ModelFile, ThatComesWithTheProgramIsReadableAndSmall) {
   const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
   if (source == nullptr) GTEST_SKIP() << "HYPERMILE_SOURCE_DIR is not set";
   const std::string path = std::string(source) + "/models/predictor.json";
@@ -112,7 +112,7 @@ TEST(ModelFile, TheOneThatComesWithTheProgramCanBeReadAndIsSmall) {
   EXPECT_LT(std::filesystem::file_size(path), 2U << 20U);
 }
 
-TEST(ModelFile, IsNotWrittenWhereItCannotBe) {
+TEST(ModelFile, ReportsAFolderThatDoesNotExist) {
   EXPECT_FALSE(write_model(small_model(), "/no/such/folder/model.json"));
 }
 

@@ -8,8 +8,8 @@
 namespace hypermile {
 namespace {
 
-// What is always in doubt: the measurement itself, and a share of the lever. On another card the
-// share is as large as the card is far: counters there mean other curves.
+// Doubts that never vanish: a floor for the measurement itself, and a share of the lever. On an
+// unknown card that share grows with the card's distance.
 constexpr double kFloor = 0.004;
 constexpr double kNewCardFloor = 0.02;
 constexpr double kLeverDoubt = 0.05;
@@ -63,14 +63,14 @@ Consensus ask(const Relation& relation, std::span<const Inputs> rows,
 }
 
 double lever_doubt(Knob knob, const Asking& asking) {
-  // Of jobs under a limit little more than their power is known, and that is alike on cards that
-  // are not: there distance widens the scale alone.
+  // For jobs under a limit, hardly more than their power is known, and power does not tell cards
+  // apart. There the distance widens only the scale.
   return asking.distances && knob != Knob::kPowerLimit
              ? kDistanceDoubt * (*asking.distances)[static_cast<std::size_t>(knob)]
              : kLeverDoubt;
 }
 
-// One relation along its own knob, everything else as in `at`.
+// One relation along its own knob, with the other knobs as in `at`.
 class EffectCurve {
  public:
   EffectCurve(const Relation& relation, Inputs& inputs, const RelativeSetting& at,
@@ -113,8 +113,8 @@ class EffectCurve {
     if (relation_.knob == Knob::kPowerLimit) at.limit = kLimitTop * ratio;
     return at;
   }
-  // Straight along the lever from `top` at the default, so that what never falls at the knots never
-  // falls between them; constant beyond the last one.
+  // Linear in the lever between knots, from `top` at the default, so that values which never fall
+  // at the knots never fall between them. Constant beyond the last knot.
   double along(const Knots& values, double top, double x) const {
     double from = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -132,7 +132,7 @@ class EffectCurve {
   Knots spread_ = {};
 };
 
-// Nobody moved the knob, so nothing is claimed of it; on another card that is in doubt.
+// Adds doubt for a knob that no training job moved; its ratio stays 1. Known cards get no doubt.
 void doubt_unmoved(Knob knob, Target target, std::span<const RelativeSetting> settings,
                    const Asking& asking, std::vector<Effect>& out) {
   if (!asking.distances) return;
@@ -142,7 +142,7 @@ void doubt_unmoved(Knob knob, Target target, std::span<const RelativeSetting> se
   }
 }
 
-// All Settings under one target. Curves are made once for each memory clock.
+// The effects of all `settings` on one target. The SM clock has one curve for each memory clock.
 void follow(const Model& model, Target target, Inputs& inputs,
             std::span<const RelativeSetting> settings, const Asking& asking,
             std::vector<Effect>& out) {
@@ -153,7 +153,7 @@ void follow(const Model& model, Target target, Inputs& inputs,
       doubt_unmoved(knob, target, settings, asking, out);
       continue;
     }
-    std::vector<std::pair<double, EffectCurve>> curves;  // by memory clock
+    std::vector<std::pair<double, EffectCurve>> curves;  // with the memory clock of each
     for (std::size_t i = 0; i < settings.size(); ++i) {
       if (lever(knob, target, settings[i]) <= 0) continue;
       const double memory = knob == Knob::kSmClock ? settings[i].memory : 1;
@@ -169,7 +169,7 @@ void follow(const Model& model, Target target, Inputs& inputs,
       out[i].ratio *= effect.ratio;
     }
   }
-  // A limit that the job never reaches changes nothing, but measuring it again does.
+  // Every measurement has an error, even under a limit that the job never reaches.
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (settings[i] == RelativeSetting{}) continue;
     out[i].doubt += asking.distances && !settings[i].limit ? kNewCardFloor : kFloor;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a model. Each relation is evaluated at a few ratios of its clock and interpolated between
-// them, which makes steps of trees into curves and keeps a whole grid under a millisecond; then a
-// lower clock never takes less time than a higher one. Knobs multiply: the SM relation sees the
-// memory clock and tells the ratio to the top SM clock at that memory clock.
+// Evaluates a model. Each relation is evaluated at twelve values of its knob and interpolated
+// between them: that turns the steps of trees into curves, keeps a whole grid under a millisecond,
+// and makes time never fall as a clock is lowered. The effects of the knobs are multiplied; the SM
+// relation sees the memory clock and gives the ratio to the top SM clock at that memory clock. Pure
+// functions, safe from any thread.
 #pragma once
 
 #include "predict/model.h"
 
 namespace hypermile {
 
-// Of one estimate before calibration. A doubt is in units of the ratio; a 90 % bound is a doubt
-// times a scale.
+// An estimate before calibration. Doubts are in units of the ratio; half a 90 % interval is doubt ×
+// scale.
 struct RawEstimate {
   double time = 1;
   double energy = 1;
@@ -25,12 +26,12 @@ struct MemberRange {
 };
 
 struct Asking {
-  std::optional<MemberRange> members;  // these alone; else those that have seen all jobs
-  // To the cards of the training, for a job on another one: doubts grow with them.
+  std::optional<MemberRange> members;  // the members to use; without it, Relation::whole
+  // The distances to the training cards, set for a job on another card. Doubts grow with them.
   std::optional<KnobDistances> distances;
 };
 
-// The raw estimates, in the order of `settings`.
+// One estimate for each of `settings`, in their order.
 std::vector<RawEstimate> raw_estimates(const Model& model, const Features& features,
                                        std::span<const RelativeSetting> settings,
                                        const Asking& asking = {});

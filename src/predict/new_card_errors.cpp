@@ -11,20 +11,20 @@ namespace {
 constexpr double kCovered = 0.9;
 constexpr double kLevelStep = 0.005;
 constexpr double kFarthestLevel = 0.99;
-// What fewer families need is no sample of what cards need.
+// Fewer families say too little about other cards.
 constexpr std::size_t kFewestFamilies = 4;
 constexpr double kLeastVariance = 1e-4;
-// No family has this name.
+// Leaves no family out: no family has this name.
 constexpr std::string_view kNobody = "\n";
 
-// One error of a family, with its weight.
+// One error, divided by the doubt.
 struct Needed {
   double score = 0;
   double weight = 0;
   std::string_view family;
 };
 
-// `sorted` without one family.
+// The weighted quantile of `sorted`, without the family `without`.
 double quantile(const std::vector<Needed>& sorted, double level, std::string_view without) {
   double all = 0;
   for (const Needed& one : sorted) all += one.family == without ? 0 : one.weight;
@@ -39,7 +39,7 @@ double quantile(const std::vector<Needed>& sorted, double level, std::string_vie
   return last;
 }
 
-// Of each family, by what the others need at a level.
+// The weighted share of rows that lie within the scale set by the other families at `level`.
 double share_held(const std::vector<Needed>& sorted, const std::set<std::string_view>& families,
                   double level) {
   double held = 0;
@@ -111,7 +111,7 @@ BoundScales NewCardErrors::scales(const BoundScales& otherwise) const {
   return {scale_of(std::move(time), otherwise.time), scale_of(std::move(energy), otherwise.energy)};
 }
 
-// Of a line through what each card needed at its distance.
+// The slope of a line through the scales that the cards needed at their distances; at least 0.
 double NewCardErrors::slope(double Row::*score) const {
   std::vector<std::pair<double, double>> points;
   double mean_x = 0;
@@ -142,7 +142,7 @@ double NewCardErrors::slope(double Row::*score) const {
   return std::max(0.0, together / variance);
 }
 
-// Nine of ten errors, less what the distance explains.
+// The 90 % quantile of what the errors exceed `slope` × distance by.
 double NewCardErrors::above(double Row::*score, double slope) const {
   std::vector<Needed> left;
   for (const Row& row : weighted()) {

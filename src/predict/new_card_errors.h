@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds for a card that nobody has seen: errors on cards whose family was left out of the
-// training, in units of the model's doubt there, tell what doubts are to be multiplied by. Every
-// card counts alike, and every workload of a card. Jobs of one card err alike, so nine of ten rows
-// of these cards say little of the next one: the quantile is taken as far out as it must be for
-// nine of ten rows of a family to lie within what the other families set.
+// Sets the bounds for cards outside the training, from errors on cards whose family was left out.
+// Errors are divided by the model's doubt, and a quantile of them is the scale by which doubts are
+// multiplied. Every card has the same weight, and so has every workload of a card. Errors of jobs
+// on one card are alike, so the plain 90 % quantile would say little about the next card: the level
+// is raised until the scale from the other families covers nine of ten rows of each left-out
+// family. Called by train.cpp and card_pairs.cpp; one thread.
 #pragma once
 
 #include <map>
@@ -21,22 +22,23 @@ class NewCardErrors {
  public:
   explicit NewCardErrors(RowKind kind) : kind_(kind) {}
 
-  // `estimates` were made without the family of the example's card, one for each of its points.
-  // `unit` is what counts alike: the card, or a pair of cards; `distance` is where limits lie.
+  // `estimates` has one entry for each point of `example`, made without the family of its card. All
+  // units get the same weight; a unit is a card or a pair of cards. `distance` is the card's
+  // distance under limits.
   void add(const Example& example, const std::string& unit, double distance,
            std::span<const RawEstimate> estimates);
 
-  // `otherwise` with too few families to tell.
+  // Returns `otherwise` with fewer than four families.
   BoundScales scales(const BoundScales& otherwise) const;
-  // Five cards were measured under limits, too few for that: a line through what each needed at its
-  // distance, never below `least`.
+  // For limits, under which only five cards were measured, too few for a quantile: fits a line
+  // through the scale that each card needed at its distance. The result is never below `least`.
   BoundScales sloped_scales(const BoundScales& least) const;
   Scores scores(const BoundScales& scales) const;
 
  private:
   struct Row {
     std::string family;
-    double time = 0;  // error over doubt
+    double time = 0;  // error divided by doubt
     double energy = 0;
     double distance = 0;
     double weight = 0;

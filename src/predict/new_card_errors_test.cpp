@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What errors on left-out cards do to bounds on cards that nobody has seen.
+// How errors on left-out cards widen the bounds for unknown cards.
 #include "predict/new_card_errors.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr BoundScales kOtherwise = {7, 8};
 
-// Of cards 100, 101, … of a family each, with five rows whose times are off by a fifth, two fifths
-// and so on of as many doubts as `off` says.
+// Cards 100, 101, … are each a family of their own with five rows. The time errors of card k are
+// 1/5, 2/5 … 5/5 of `off[k]` doubts.
 NewCardErrors errors_of(const std::vector<double>& off) {
   NewCardErrors errors(RowKind::kClocks);
   for (std::size_t card = 0; card < off.size(); ++card) {
@@ -42,12 +42,13 @@ TEST(NewCardErrors, LieWithinTheScaleInNineOfTenRows) {
   EXPECT_EQ(errors.scores({0.81, 1}).coverage90, 0.9);
 }
 
-TEST(NewCardErrors, ReachFartherWhereOneFamilyCouldNotHaveToldOfAnother) {
-  // Nine of ten of these rows lie within 4.8, but the other three would have set 3.2 for the last.
+TEST(NewCardErrors, WidenTheScaleWhereFamiliesDiffer) {
+  // Nine of ten of these rows lie within 4.8, but the first three families alone would set 3.2 for
+  // the last family.
   EXPECT_NEAR(errors_of({1, 2, 4, 8}).scales(kOtherwise).time, 8, 1e-6);
 }
 
-TEST(NewCardErrors, SayNothingWithTooFewFamilies) {
+TEST(NewCardErrors, KeepTheGivenScaleWithTooFewFamilies) {
   EXPECT_EQ(errors_of({1, 2, 3}).scales(kOtherwise).time, kOtherwise.time);
   EXPECT_EQ(NewCardErrors(RowKind::kLimits).scales(kOtherwise).energy, kOtherwise.energy);
 }
@@ -57,7 +58,7 @@ TEST(NewCardErrors, WidenWithDistanceWhereFewCardsShowThatTheyDo) {
 
   EXPECT_NEAR(scales.time_slope, 2, 1e-6);
   EXPECT_NEAR(scales.time_at(2.5), 6, 1);
-  EXPECT_EQ(scales.energy, 3);  // never below
+  EXPECT_EQ(scales.energy, 3);  // the lower bound
   EXPECT_EQ(scales.energy_slope, 0);
   EXPECT_EQ(errors_of({1, 2, 3}).sloped_scales({0.5, 3}).time_slope, 0);
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/predictor.h"
 
-#include <cmath>
-#include <numbers>
+#include "base/statistics.h"
 
 namespace hypermile {
 namespace {
-
-// Standard deviations from the middle to the edge of a 90 % interval.
-constexpr double kNinety = 1.645;
 
 double share(const std::optional<Mhz>& clock, const std::optional<Mhz>& normal) {
   return clock && normal && *normal > Mhz(0) ? *clock / *normal : 1;
@@ -28,9 +24,10 @@ RelativeSetting relative(const Setting& setting, const Setting& default_values,
 }
 
 double Bounded::chance_below(double limit) const {
-  const double deviation = (high - low) / 2 / kNinety;
+  // [low, high] is a 90 % interval, so it reaches from the 5 % to the 95 % quantile.
+  const double deviation = (high - low) / 2 / normal_quantile(0.95);
   if (deviation <= 0) return value <= limit ? 1 : 0;
-  return 0.5 * std::erfc((value - limit) / deviation / std::numbers::sqrt2);
+  return normal_cdf((limit - value) / deviation);
 }
 
 }  // namespace hypermile

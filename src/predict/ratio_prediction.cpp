@@ -4,21 +4,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
-// Power alone tells cards apart, not jobs.
+// Fewer features, such as the power alone, distinguish cards but not jobs.
 constexpr std::size_t kFewestFeatures = 3;
-// Standard deviations from the middle to the edge of a 90 % interval.
-constexpr double kNinety = 1.645;
-constexpr double kLeastRatio = 0.01;
+constexpr double kLeastPredicted = 0.01;
 
 double log_of(double ratio) {
-  return std::log(std::max(ratio, kLeastRatio));
+  return std::log(std::max(ratio, kLeastPredicted));
 }
 
+// The bounds are a 90 % interval, from the 5 % to the 95 % quantile.
 double sd_of(const Bounded& bounds) {
-  return (log_of(bounds.high) - log_of(bounds.low)) / 2 / kNinety;
+  return (log_of(bounds.high) - log_of(bounds.low)) / 2 / normal_quantile(0.95);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Predictor as policies ask it: from the Window at the default to what every Setting of their
-// list would take and cost (PolicyContext::predict). On a living job the features come with the
-// Window; a judge that replays a sweep knows them beforehand.
+// Adapts a Predictor to PolicyContext::predict: from the window at the default setting to the log
+// ratios of time and energy at every setting of the policy. The features come with the window; a
+// judge that replays a sweep passes them as `known`.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace hypermile {
 
-// Answers nothing where fewer features are known than a prediction can rest on.
+// The result is empty where the window has no power or fewer than three features are known.
 PredictRatios make_ratio_prediction(std::shared_ptr<const Predictor> predictor, std::string gpu,
                                     const PolicyContext& context,
                                     std::optional<Features> known = std::nullopt);

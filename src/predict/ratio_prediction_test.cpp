@@ -59,7 +59,7 @@ TEST(RatioPrediction, AnswersForEverySettingOfTheList) {
   EXPECT_EQ(ratios[0].log_time, 0);
   EXPECT_NEAR(ratios[2].log_time, std::log(1.05), 1e-9);
   EXPECT_NEAR(ratios[2].time_sd, std::log(1.1 / 0.9) / 2 / 1.645, 1e-9);
-  // The lowest clock within the bound of 5 %.
+  // The lowest clock within the bound of 5 % is the best.
   EXPECT_EQ(predicted_best(ratios, context.objective, Watts(200)), 2U);
 }
 
@@ -72,7 +72,7 @@ TEST(RatioPrediction, ChoosesTheDefaultWhereNothingKeepsTheBound) {
   EXPECT_EQ(predicted_best(ratios, context.objective, Watts(200)), 0U);
 }
 
-TEST(RatioPrediction, SaysNothingWithoutFeaturesOrPower) {
+TEST(RatioPrediction, IsEmptyWithoutFeaturesOrPower) {
   const auto predict =
       make_ratio_prediction(std::make_shared<PredictorForTest>(), "G", context_of_clocks());
   Window few = baseline_window();

@@ -6,16 +6,16 @@
 namespace hypermile {
 namespace {
 
-// Below this a ratio says nothing of v but noise.
+// Below this lever, v is mostly noise.
 constexpr double kLeastLever = 0.005;
-// Dense sweeps are thinned to about so many rows: neighbours say the same.
+// Dense sweeps are thinned to at most this many rows for each job, as neighbours are alike.
 constexpr std::size_t kRowsOfAJob = 32;
 
 double ratio_of(const MeasuredRatio& point, Target target) {
   return target == Target::kTime ? point.time : point.energy;
 }
 
-// What the ratio is to be compared with; nullopt where it was not measured.
+// The value that a ratio is divided by; nullopt where that setting was not measured.
 std::optional<double> reference(Knob knob, Target target, const Example& example,
                                 const MeasuredRatio& point) {
   const RelativeSetting& at = point.at;

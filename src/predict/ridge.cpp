@@ -8,9 +8,9 @@
 namespace hypermile {
 namespace {
 
-// Pull towards the mean, in jobs of average leverage.
+// The strength of the pull towards the mean, in jobs of average leverage.
 constexpr double kPull = 3;
-// Features farther out than this count as this far out.
+// Standardised features are limited to this many standard deviations.
 constexpr double kFarOut = 3;
 constexpr double kLeastScale = 1e-6;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The analytic form: how strongly a ratio follows its lever is linear in a few features that
-// physics knows, and bends a little along the lever. Ridge regression pulls towards the mean of the
-// training jobs, which is also what holds where features are missing.
+// The analytic form of a relation: how strongly a ratio follows its lever is linear in a few
+// features chosen by physics, and changes a little along the lever. Ridge regression pulls the
+// coefficients towards the mean of the training jobs, which is also the prediction where features
+// are missing. Called by fit_model.cpp and Member.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace hypermile {
 
-// What the form looks at.
+// The inputs that the form uses.
 inline constexpr std::size_t kRidgeInputs[] = {
     Features::index(Feature::kPowerShare),
     Features::index(Feature::kSmActive),
@@ -28,10 +29,10 @@ inline constexpr std::size_t kRidgeInputs[] = {
 inline constexpr std::size_t kRidgeTerms = 1 + std::size(kRidgeInputs);
 
 struct Ridge {
-  std::array<double, kRidgeTerms> mean = {};   // of each input; [0] unused
-  std::array<double, kRidgeTerms> scale = {};  // standard deviation; 0: not used
-  std::array<double, kRidgeTerms> level = {};  // v = level · φ + bend · φ × lever
-  std::array<double, kRidgeTerms> bend = {};
+  std::array<double, kRidgeTerms> mean = {};   // of each input; [0] is unused
+  std::array<double, kRidgeTerms> scale = {};  // standard deviation; 0 where the input is not used
+  std::array<double, kRidgeTerms> level = {};  // v = (level + bend × lever) · φ,
+  std::array<double, kRidgeTerms> bend = {};   // with φ the standardised inputs and φ[0] = 1
 
   double value(const Inputs& inputs, double lever) const;
 };
@@ -40,11 +41,11 @@ struct RidgeRow {
   Inputs inputs;
   double lever = 0;
   double target = 0;  // v
-  double weight = 1;  // of the squared error of v · lever
+  double weight = 1;  // weight of the squared error of v · lever
 };
 
 Ridge fit_ridge(const std::vector<RidgeRow>& rows);
-// All numbers are finite. kParse otherwise.
+// Returns kParse unless all numbers are finite.
 Result<void> check(const Ridge& ridge);
 
 }  // namespace hypermile

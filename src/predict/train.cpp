@@ -17,12 +17,13 @@ namespace hypermile {
 namespace {
 
 constexpr std::uint64_t kDealingSeed = 20;
-// Under limits, bounds for another card where one family is all that is known: a convention.
+// The factor from a known card's bounds under limits to those of an unknown card, used where the
+// training has one family only. A convention: it cannot be measured.
 constexpr double kOneCardLimits = 2;
-// Of the ensemble, how many are trained again without a family of cards.
+// How many members are trained again without each family of cards.
 constexpr std::size_t kMembersOfAFamily = 3;
 
-// Which part each example belongs to, by workload: names in a shuffled but fixed order, in turn.
+// The part of each example. Workloads are taken in a shuffled but fixed order and dealt in turn.
 std::vector<std::size_t> deal(std::span<const Example> examples, std::size_t parts) {
   std::map<std::uint64_t, std::string> shuffled;
   for (const Example& example : examples) {
@@ -38,7 +39,7 @@ std::vector<std::size_t> deal(std::span<const Example> examples, std::size_t par
   return dealt;
 }
 
-// Errors of both kinds of rows.
+// The errors of rows at clocks and of rows under limits.
 template <class Errors>
 struct ErrorsByKind {
   Errors clocks{RowKind::kClocks};
@@ -51,7 +52,7 @@ struct ErrorsByKind {
   }
 };
 
-// Doubts as the members of `doubting` have them, values by those of `saying`.
+// Doubts come from the members of `doubting`, values from those of `saying`.
 std::vector<RawEstimate> estimates_of(const Model& model, const Example& example,
                                       const Asking& doubting, MemberRange saying) {
   const auto settings = settings_of(example);
@@ -64,13 +65,13 @@ std::vector<RawEstimate> estimates_of(const Model& model, const Example& example
   return raw;
 }
 
-// From jobs whose workload was left out, every workload counting alike.
+// Sets the scales from jobs whose workload was left out. Every workload has the same weight.
 Scores calibrate(const Residuals& residuals, BoundScales& scales) {
   scales = {residuals.time_scale(), residuals.energy_scale()};
   return residuals.scores(scales.time, scales.energy);
 }
 
-// The doubt is that of the whole ensemble, the error that of the member which has not seen the job.
+// Doubts come from the whole ensemble, errors from the member that has not seen the job.
 void calibrate(std::span<const Example> examples, const std::vector<std::size_t>& part,
                Model& model) {
   ErrorsByKind<Residuals> residuals;
@@ -82,8 +83,8 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
                       calibrate(residuals.limits, model.calibration.limits);
 }
 
-// Each family of cards left out once, by members that have not seen a part of the workloads either:
-// who has seen neither speaks.
+// Leaves each family of cards out once. Each of these members also lacks a part of the workloads,
+// so that errors come from a member that has seen neither the card nor the workload.
 Result<void> calibrate_by_family(std::span<const Example> examples,
                                  const std::vector<std::size_t>& part,
                                  const TrainingOptions& options, Model& model) {
@@ -129,8 +130,8 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   }
   if (groups.size() < 2) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} workload(s) to learn from: errors cannot be known", groups.size()),
-                 "give sweeps of two workloads or more"};
+                 fmt::format("{} workload(s) are too few to learn from", groups.size()),
+                 "give sweeps of at least two workloads"};
   }
   const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
   const std::vector<std::size_t> part = deal(examples, members);

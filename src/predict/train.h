@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trains a model on examples. Jobs are dealt into parts by workload, and each member of an ensemble
-// is trained without one part: so what a member says of the part it has not seen is an honest
-// error, and the bounds are set from these (conformal calibration). Where there are several
-// families of cards, each is also left out once, for the bounds on a card that nobody has seen.
+// Trains a model on examples. Workloads are dealt into parts, and each member of the ensemble is
+// trained without one part: its errors on that part are honest, and the bounds are set from them
+// (conformal calibration). With several families of cards, each family is also left out once, to
+// set the bounds for unknown cards. Called by `learn` and predict_evidence.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace hypermile {
 
 struct TrainingOptions {
   ModelKind kind = ModelKind::kBoosted;
-  std::size_t members = 5;  // each without one part of the workloads
-  std::size_t whole = 2;    // with all of them
+  std::size_t members = 5;  // each is trained without one part of the workloads
+  std::size_t whole = 2;    // these are trained with all parts
   BoostingOptions boosting;
-  unsigned threads = 0;     // 0: one per core
-  bool leave_cards = true;  // find out how it does on a new card; takes a few trainings by family
+  unsigned threads = 0;     // 0 for one per core
+  bool leave_cards = true;  // measure the errors on unknown cards, with a few trainings per family
   BoundScales new_card =
-      kCardPairScales;  // at clocks, where there are too few families to find out
+      kCardPairScales;  // for unknown cards at clocks, where there are too few families
 };
 
-// kUsage with fewer than two workloads: nothing could be left out. The same examples and options
-// give the same model, whatever the threads.
+// Returns kUsage with fewer than two workloads, as none could be left out. The same examples and
+// options give the same model, whatever the number of threads.
 Result<Model> train(std::span<const Example> examples, const TrainingOptions& options);
 
 }  // namespace hypermile

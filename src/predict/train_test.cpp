@@ -50,7 +50,7 @@ TEST_P(TrainedModel, BeatsTheMeanCurveOnJobsItHasNotSeen) {
   EXPECT_GE(own.result().coverage90, 0.7);
 }
 
-// Noise and all, as measured ones have it: without constraints curves would follow it.
+// With noise, as in measured jobs: without constraints, the curves would follow the noise.
 std::vector<Example> jobs_of_three_knobs(std::size_t count) {
   std::vector<Example> jobs = jobs_for_test(count);
   Random random(11);
@@ -106,7 +106,7 @@ TEST_P(TrainedModel, SaysExactlyOneAtTheDefaultAndNeverFasterBelowIt) {
   }
 }
 
-TEST_P(TrainedModel, IsNotSureToTheLastDigitWhereALimitIsOutOfReach) {
+TEST_P(TrainedModel, HasSomeDoubtUnderALimitOutOfReach) {
   const ModelPredictor predictor(model(jobs_of_three_knobs(20)));
   const std::vector<RelativeSetting> settings = {{1, 1, 2.0}};
 
@@ -137,15 +137,15 @@ TEST_P(TrainedModel, AnswersWithoutAnyFeature) {
 
   EXPECT_TRUE(std::isfinite(out[0].time.value));
   EXPECT_GE(out[0].time.value, 1);
-  // Nobody moved memory clock or limit: nothing is claimed of them.
+  // No job moved the memory clock or the limit, so the model predicts no effect.
   EXPECT_EQ(out[1].time.value, out[0].time.value);
 }
 
-TEST(Train, TreesOfTimeGoTheWayThatPhysicsGivesThem) {
+TEST(Train, TreesOfTimeFollowTheDirectionsOfPhysics) {
   const auto model = train(jobs_of_three_knobs(20), options_for(ModelKind::kBoosted));
   ASSERT_TRUE(model);
 
-  // How strongly time follows the knob, as another input grows.
+  // How strongly time follows the knob as another input grows.
   const auto check_direction = [&](Knob knob, std::size_t input, double sign) {
     const Forest& forest = *model->find(knob, Target::kTime)->members.front().forest;
     for (const double core : {0.05, 0.3, 0.5, 0.9}) {
@@ -193,11 +193,11 @@ TEST_P(TrainedModel, DoubtsAKnobOnAnotherCardThatNobodyMoved) {
   EXPECT_GT(out[2].time.high, out[0].time.high + 0.5);
 }
 
-TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
+TEST(Train, SetsBoundsForCardsOfOtherFamilies) {
   std::vector<Example> jobs;
   for (const char* card : {"V100", "Tesla V100-PCIE-16GB", "A100", "RTX 3080", "H100"}) {
     for (Example job : jobs_for_test(8, card)) {
-      // The V100's jobs follow another rule; whoever knows one of its variants would know it.
+      // The V100's jobs follow another rule, which a model could learn from another V100 variant.
       for (MeasuredRatio& point : job.points) point.time *= card_family(card) == "V100" ? 1.3 : 1;
       jobs.push_back(std::move(job));
     }
@@ -211,7 +211,7 @@ TEST(Train, FindsOutHowItDoesOnCardsOfOtherFamilies) {
   EXPECT_NE(model->new_card.clocks.time, kCardPairScales.time);
 }
 
-TEST(Train, TakesWhatPairsOfCardsNeededWhereItKnowsTooFew) {
+TEST(Train, UsesTheCardPairScalesWithTooFewCards) {
   auto jobs = jobs_for_test(10, "one 100");
   const auto others = jobs_for_test(10, "two 200");
   jobs.insert(jobs.end(), others.begin(), others.end());

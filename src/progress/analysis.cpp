@@ -13,34 +13,36 @@ namespace hypermile {
 namespace {
 
 constexpr double kLeastQuality = 0.55;
-constexpr double kFinerCosts = 0.05;  // quality that a finer class may be worse by
-constexpr float kFinerCv = 0.6F;      // and as even as this
-// Of gaps: a kernel that comes thousands of times in a row, once in a while. A pause of the pattern
-// in the middle of the stretch makes a few at most.
+constexpr double kFinerCosts = 0.05;  // a finer class may be worse by this much quality
+constexpr float kFinerCv = 0.6F;      // a finer class may be at most this uneven
+// Rejects a kernel that comes thousands of times in a row, once in a while. A pause of the pattern
+// inside the stretch raises the variation of gaps to a few at most.
 constexpr float kInRunsCv = 10;
 constexpr double kByChance = 2;
-constexpr double kWholeRatio = 0.05;  // how near to a whole number the ratio of gaps must be
-constexpr double kGraphGap = 1.67;    // launches: three of five or more are that graph
+constexpr double kWholeRatio = 0.05;  // how near the ratio of gaps must be to a whole number
+// Launches per graph: at least three of five launches are that graph.
+constexpr double kGraphGap = 1.67;
 constexpr Seconds kGraphTime = milliseconds(1);
 constexpr double kSameGap = 1.3;
-constexpr std::uint32_t kEvenMembers = 3;  // for evenness to stand in for similarity
+// So many even members may replace similarity by evenness.
+constexpr std::uint32_t kEvenMembers = 3;
 constexpr std::uint32_t kEvenOccurrences = 7;
 constexpr std::size_t kAnchorMembers = 12;
 constexpr std::size_t kWitnessMembers = 96;
 constexpr std::size_t kMostWitnesses = 16;
 constexpr double kOnce = 0.9;
-// In launches at random some token falls once into every segment; it does not fall into the same
-// place. Neighbours of the anchor do, and prove nothing.
-constexpr double kInPlace = 0.15;  // of the segment's length
+// Among random launches some token falls once into every segment, but not at the same place. The
+// anchor's neighbours do stay in place, and prove nothing.
+constexpr double kInPlace = 0.15;  // as a share of the segment's length
 constexpr double kApart = 2;       // launches from the anchor
 constexpr std::size_t kLeastInPlace = 2;
-constexpr double kLongEnough = 8;  // launches, to have places
+constexpr double kLongEnough = 8;  // launches; shorter segments have no distinct places
 constexpr double kLongAlike = 256;
 constexpr std::size_t kManyAlike = 5;  // segments
 constexpr double kAlikeToTheLaunch = 0.995;
 constexpr double kPairPenalty = 0.02;
 
-// Spread of the time between occurrences: (p90 - p10) / p50.
+// The spread of the time between occurrences: (p90 - p10) / p50.
 double time_spread(const LaunchRing& ring, std::uint64_t begin,
                    std::span<const std::uint32_t> positions) {
   constexpr std::size_t kMostIntervals = 256;
@@ -67,8 +69,8 @@ double Reference::length() const {
                          [](double sum, const KernelCount& each) { return sum + each.count; });
 }
 
-// Evenness saves jobs whose kernels' names depend on the lengths of their inputs: no two segments
-// are alike, but a handful of other kernels comes exactly once an iteration.
+// Evenness helps jobs whose kernel names depend on the lengths of their inputs: no two segments are
+// alike, but a handful of other kernels comes exactly once per iteration.
 double Analysis::quality(const TokenClass& of) const {
   const Token& most_even = classes_.members(of).front();
   const double alike = segmentation_.mean_similarity();
@@ -91,10 +93,10 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
   return rated;
 }
 
-// Whether a finer class is as good an explanation as the best. Iterations that vary by chance look
-// more alike the more of them make one segment, by the root of their number; layers are no chance,
-// they are uneven. And a single launch that fills most of the stream and takes milliseconds is a
-// graph, whatever is logged between.
+// Whether a finer class explains the stream as well as the best. If iterations vary by chance,
+// segments of n iterations look more alike, by the square root of n. Layers are uneven, so they do
+// not pass. A single launch that fills most of the stream and takes milliseconds is a graph,
+// whatever is logged in between.
 bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
   if (finer.gap <= kGraphGap && finer.each >= kGraphTime) return finer.quality >= kLeastQuality;
   if (finer.of->cv > kFinerCv) return false;
@@ -197,8 +199,8 @@ std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenC
     if (!token.name.pair) found.emplace_back(place.mean, token.name.kernel);
   }
   const std::size_t distinct = segmentation_.reference().size();
-  // An epoch that ends with an evaluation has two launches of its own, where the one goes over into
-  // the other. But no chance makes long segments alike to the launch.
+  // An epoch that ends with an evaluation has only two launches of its own, at the two changes. But
+  // chance never makes long segments agree to the launch.
   const bool alike = length >= kLongAlike && segmentation_.segments() >= kManyAlike &&
                      segmentation_.mean_similarity() >= kAlikeToTheLaunch;
   if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks for the repeating pattern in a stretch of the launch stream. The guesses are the classes of
-// tokens that occur equally often; the best is the one whose segments are most alike, and of those
-// about as good the finest: layers inside an iteration are unlike each other (forward, backward)
-// and drop out, micro-batches are alike and stay.
-//
-// Costs about 0.1 µs a launch looked at. Answers nothing rather than something doubtful.
+// Searches a stretch of the launch stream for a repeating pattern. Each class of tokens that occur
+// equally often is a candidate for the iteration. The best candidate cuts the stretch into segments
+// that are most alike; among candidates of about the same quality the finest wins. Layers inside an
+// iteration differ from each other (forward, backward), so they lose; micro-batches are alike, so
+// they win. Used by the detector. Takes about 0.1 µs per launch, and returns nothing rather than
+// something doubtful.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace hypermile {
 
-// A repeating pattern as the tracker follows it.
+// A repeating pattern, in the form that the tracker follows.
 struct Reference {
   TokenName anchor;
-  std::vector<KernelCount> counts;      // of one iteration
-  std::vector<KernelNumber> witnesses;  // kernels launched exactly once an iteration, in order
-  double similarity = 0;                // of its iterations to `counts`
-  double quality = 0;                   // similarity, or evenness where that is the better witness
-  double worst_mismatch = 0;            // launches by which an iteration differed at most
-  // Launches of all but the shortest tenth of iterations; 0 where their lengths vary.
+  std::vector<KernelCount> counts;      // kernel counts of one iteration
+  std::vector<KernelNumber> witnesses;  // kernels launched exactly once per iteration, in order
+  double similarity = 0;                // mean similarity of the iterations to `counts`
+  double quality = 0;                   // the similarity, or the evenness where that is higher
+  double worst_mismatch = 0;            // most launches by which an iteration differed
+  // Launches of the shortest iteration, not counting the shortest tenth; 0 if lengths vary.
   double shortest = 0;
   double longest = 0;  // launches of the longest iteration
   double length() const;
@@ -34,16 +34,16 @@ struct Reference {
 
 struct Finding {
   Reference reference;
-  double gap = 0;  // launches per iteration, mean
-  // Share of the time that lies in the two longest pauses of each iteration; 1 where iterations are
-  // long and nobody asks.
+  double gap = 0;  // mean launches per iteration
+  // Share of the time in the two longest pauses of each iteration; 1 for long iterations, where it
+  // is not needed.
   double waits = 1;
   std::uint64_t first_boundary = 0;  // number of the first launch that is the anchor
 };
 
 class Analysis {
  public:
-  // Looks at the launches [begin, end) of the ring.
+  // Searches the launches [begin, end) of the ring.
   std::optional<Finding> run(const LaunchRing& ring, std::uint64_t begin, std::uint64_t end);
 
   std::size_t memory_bytes() const;
@@ -53,16 +53,16 @@ class Analysis {
     const TokenClass* of = nullptr;
     double quality = 0;
     double gap = 0;
-    Seconds each;  // time between two occurrences
+    Seconds each;  // mean time between two occurrences
   };
   std::vector<Rated> rate_classes(const LaunchRing& ring);
   static bool good_enough(const Rated& finer, const Rated& top, double ratio);
-  // nullopt where the class fails a closer look.
+  // nullopt if the class does not stand up to a closer look.
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
   double quality(const TokenClass& of) const;
   double waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;
-  // nullopt when too few tokens occur once an iteration.
+  // nullopt if too few tokens occur once per iteration.
   std::optional<std::vector<KernelNumber>> choose_witnesses(const TokenClass& of) const;
 
   TokenTable table_;

@@ -20,7 +20,7 @@ class Analysed : public ::testing::Test {
 };
 
 TEST_F(Analysed, FindsTheIterationAndNotItsHalves) {
-  // Four equal layers forward, four other ones backward, an optimizer.
+  // Four equal layers forward, four others backward, and an optimizer.
   for (int i = 0; i < 12; ++i) {
     launch(1);
     for (int layer = 0; layer < 4; ++layer) {
@@ -71,7 +71,7 @@ TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
   EXPECT_NEAR(finding->gap, 18 * 110 + 12 * 40, 1e-6);
 }
 
-// What makes epochs differ makes them no measure of progress.
+// Epochs of different lengths are no measure of progress.
 TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   for (const int length : {18, 11, 25, 14, 30, 9, 21, 16}) {
     for (int i = 0; i < length; ++i) {
@@ -87,9 +87,8 @@ TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   EXPECT_TRUE(!finding || finding->gap < 120) << finding->gap;
 }
 
-TEST_F(Analysed, IsNotTakenInByAKernelThatComesThousandsOfTimesInARow) {
-  // A recurrent network whose time steps are one kernel each; the stretch ends in the middle of
-  // them.
+TEST_F(Analysed, IgnoresAKernelThatComesThousandsOfTimesInARow) {
+  // A recurrent network launches one kernel per time step; the stretch ends in the middle of them.
   for (int i = 0; i < 7; ++i) {
     for (KernelNumber k = 1; k < 60; ++k) launch(k);
     for (int step = 0; step < 6000; ++step) launch(70);
@@ -106,7 +105,7 @@ TEST_F(Analysed, IsNotTakenInByAKernelThatComesThousandsOfTimesInARow) {
 }
 
 TEST_F(Analysed, AnchorsABurstByItsPair) {
-  // Every kernel comes twice in a row: only pairs are rare.
+  // Every kernel comes twice in a row, so only pairs are rare.
   for (int i = 0; i < 20; ++i) {
     for (KernelNumber k = 1; k <= 3; ++k) {
       launch(k);
@@ -132,7 +131,7 @@ TEST_F(Analysed, IgnoresAPhaseThatEndedInside) {
   EXPECT_FALSE(run().has_value());
 }
 
-TEST_F(Analysed, FindsNothingInNothing) {
+TEST_F(Analysed, FindsNothingWithoutRepetition) {
   EXPECT_FALSE(run().has_value());
   for (int i = 0; i < 200; ++i) launch(static_cast<KernelNumber>(i));
   EXPECT_FALSE(run().has_value());

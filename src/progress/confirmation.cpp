@@ -13,8 +13,8 @@ struct Tier {
   double seconds;
   unsigned agreeing;
 };
-// The first is for small data sets, which are trained on for less than half a second between two
-// evaluations: many repetitions that are alike make up for it.
+// The first tier is for small data sets, which train for less than half a second between two
+// evaluations: many similar repetitions make up for the short time.
 constexpr std::array<Tier, 5> kTiers = {{{0.95, 40, 0.15, 2},
                                          {0.95, 6, 0.5, 1},
                                          {0.88, 8, 0.5, 1},
@@ -28,12 +28,12 @@ constexpr Seconds kLastingLong(1.5);
 constexpr Seconds kLastingEnough(8);
 
 // Few launches at a slow, even pace look like the equal layers of one long forward pass. Networks
-// have up to 126 of them; only more repetitions than that are certainly no layers. A whole
-// iteration of as few launches (a graph, a small network that waits for data) spends its time in
-// one or two waits.
+// have up to 126 layers, so only more repetitions than that rule layers out. A whole iteration of
+// so few launches (a graph, a small network that waits for data) spends its time in one or two
+// waits.
 constexpr double kLayerLaunches = 150;
 constexpr std::size_t kLayerDistinct = 4;
-constexpr Seconds kLayerPace = milliseconds(0.1);  // per launch
+constexpr Seconds kLayerPace = milliseconds(0.1);  // time per launch
 constexpr double kLayerWaits = 0.8;
 constexpr std::uint64_t kMoreThanLayers = 130;
 
@@ -43,8 +43,8 @@ bool may_be_layers(const Evidence& evidence) {
   return evidence.lasting > kLayerPace * static_cast<double>(evidence.explained);
 }
 
-// Half of the launches since the search began, or half of the time: a job of few launches may come
-// after a start-up of many.
+// Half of the launches since the search began, or half of the time: a job of few launches may
+// follow a start-up of many.
 bool explains_enough(const Evidence& evidence) {
   if (evidence.explained >= kExplainedEnough || evidence.lasting >= kLastingEnough) return true;
   const double share = kExplainedShare * static_cast<double>(evidence.searched);
@@ -53,7 +53,7 @@ bool explains_enough(const Evidence& evidence) {
          evidence.lasting >= kExplainedShare * evidence.searching;
 }
 
-// The fewer gaps there are, and the less alike the iterations, the more even they must be.
+// The fewer gaps there are, and the less alike the iterations, the more even the gaps must be.
 bool even_enough(const Evidence& evidence) {
   const bool poor = evidence.gaps < 16 || evidence.quality < kAlike;
   const double most = evidence.gaps < 8 ? 0.1 : poor ? 0.35 : 0.6;

@@ -21,18 +21,18 @@ Evidence good() {
           .distinct = 60};
 }
 
-TEST(Confirmation, BelievesWhatIsAlikeEvenAndLasting) {
+TEST(Confirmation, BelievesASimilarEvenAndLastingPattern) {
   EXPECT_EQ(judge(good()), Verdict::kBelieved);
 }
 
-TEST(Confirmation, AsksForAnotherAnalysisWhereOnlyThatIsMissing) {
+TEST(Confirmation, AsksForAnotherAnalysisIfOnlyThatIsMissing) {
   Evidence evidence = good();
   evidence.agreeing = 0;
 
   EXPECT_EQ(judge(evidence), Verdict::kAnalyse);
 }
 
-TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
+TEST(Confirmation, WaitsIfAnythingElseIsMissing) {
   Evidence few = good();
   few.segments = 5;
   Evidence brief = good();
@@ -47,8 +47,8 @@ TEST(Confirmation, WaitsWhereAnythingElseIsMissing) {
   }
 }
 
-TEST(Confirmation, TakesManyAlikeIterationsForATimeTooShort) {
-  Evidence epoch = good();  // of a small data set, between two evaluations
+TEST(Confirmation, AcceptsManySimilarIterationsInAShortTime) {
+  Evidence epoch = good();  // an epoch of a small data set, between two evaluations
   epoch.lasting = Seconds(0.2);
   epoch.segments = epoch.gaps = 60;
   epoch.agreeing = 2;
@@ -62,7 +62,7 @@ TEST(Confirmation, TakesManyAlikeIterationsForATimeTooShort) {
   EXPECT_EQ(judge(fewer), Verdict::kNotYet);
 }
 
-TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartOfMany) {
+TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartUpOfMany) {
   Evidence graph = good();
   graph.launches = 1;
   graph.distinct = 1;
@@ -77,7 +77,7 @@ TEST(Confirmation, AJobOfFewLaunchesMayFollowAStartOfMany) {
   EXPECT_EQ(judge(graph), Verdict::kBelieved);
 }
 
-TEST(Confirmation, WantsMoreOfPoorerPatterns) {
+TEST(Confirmation, RequiresMoreEvidenceForPoorerPatterns) {
   Evidence poor = good();
   poor.quality = 0.72;
   poor.gaps = 40;
@@ -90,12 +90,12 @@ TEST(Confirmation, WantsMoreOfPoorerPatterns) {
   EXPECT_EQ(judge(poor), Verdict::kBelieved);
 
   poor.gap_cv = 0.45;
-  EXPECT_EQ(judge(poor), Verdict::kNotYet) << "uneven as well";
+  EXPECT_EQ(judge(poor), Verdict::kNotYet) << "it is uneven as well";
 }
 
-// Rounds drawn at random of a few kinds reach 0.6 to 0.7; no job with a period that was recorded or
-// simulated stays below 0.75.
-TEST(Confirmation, NeverBelievesTooPoorAPattern) {
+// Rounds that are drawn at random from a few kinds reach 0.6 to 0.7; no recorded or simulated job
+// with a period stays below 0.75.
+TEST(Confirmation, NeverBelievesAPatternOfTooLowQuality) {
   Evidence poor = good();
   poor.quality = 0.66;
   poor.segments = poor.gaps = 5000;
@@ -105,7 +105,7 @@ TEST(Confirmation, NeverBelievesTooPoorAPattern) {
   EXPECT_EQ(judge(poor), Verdict::kNotYet);
 }
 
-TEST(Confirmation, TakesFewLaunchesAtASlowEvenPaceForLayersUntilThereAreTooMany) {
+TEST(Confirmation, TreatsFewSlowEvenLaunchesAsLayersUntilThereAreTooMany) {
   Evidence layers = good();
   layers.launches = 24;
   layers.distinct = 16;

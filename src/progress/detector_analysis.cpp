@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the detector does between launches: looking back for a pattern, and locking. The expensive
-// half.
+// The expensive half of the detector, which runs between launches: it looks back for a pattern and
+// locks.
 #include <algorithm>
 #include <cmath>
 
@@ -11,9 +11,9 @@ namespace hypermile {
 namespace {
 
 constexpr double kUnchangedGap = 0.05;
-constexpr double kBetter = 0.1;  // quality, for another level
+constexpr double kBetter = 0.1;  // quality by which another level must be better
 constexpr double kBetterLengths = 8;
-constexpr double kFewLaunches = 8;  // in an iteration
+constexpr double kFewLaunches = 8;  // launches in an iteration
 constexpr Seconds kLeastLasting(0.3);
 
 }  // namespace
@@ -30,7 +30,7 @@ void LaunchDetector::Core::analyse_if_due() {
 
 std::optional<Finding> LaunchDetector::Core::look_back() {
   const std::uint64_t end = ring_.end();
-  // A long search, or lock, is looked at through its newest part.
+  // Of a long search or lock, only the newest part is analysed.
   const std::uint64_t length = searched() > LaunchRing::kSize ? LaunchRing::kSize / 2 : searched();
   auto finding = analysis_.run(ring_, end - length, end);
   if (finding || state_ == DetectorState::kLocked) return finding;
@@ -44,8 +44,8 @@ std::optional<Finding> LaunchDetector::Core::look_back() {
 
 void LaunchDetector::Core::analyse() {
   const bool locked = state_ == DetectorState::kLocked;
-  // A search begins anew from time to time: what repeats now must not be weighed against hours of
-  // what did not.
+  // The start of a search moves on, so that what repeats now is not weighed against hours that did
+  // not.
   if (!locked && searched() > LaunchRing::kSize) {
     search_start_ = ring_.end() - LaunchRing::kSize / 2;
   }
@@ -84,12 +84,12 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
   if (lock_pending_) lock(false);
 }
 
-// Follows reference_ from there to now, starting over where it breaks. False where that leaves no
-// whole iteration.
+// Follows reference_ from launch `from` to now, and starts over if it breaks. False if that leaves
+// no whole iteration.
 bool LaunchDetector::Core::replay_tentative(std::uint64_t from) {
   tracker_.start(reference_);
   for (std::uint64_t i = std::max(from, ring_.begin()); i < ring_.end(); ++i) {
-    if (tracker_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Step::kBroken) {
+    if (tracker_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Outcome::kBroken) {
       tracker_.start(reference_);
     }
   }
@@ -114,8 +114,8 @@ void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
   }
 }
 
-// While a model is built, one kernel fills its weights, and then the job does something else for
-// seconds: a pattern of few launches must have lasted without its longest pause.
+// While a model is built, one kernel fills its weights and then the job does something else for
+// seconds. So a pattern of few launches must have lasted even without its longest pause.
 bool LaunchDetector::Core::one_long_pause() const {
   if (tracker_.mean_gap() >= kFewLaunches) return false;
   const std::uint64_t first = std::max(tracker_.first_boundary(), ring_.begin());
@@ -155,7 +155,7 @@ void LaunchDetector::Core::lock_known() {
              {.time = now(), .launch = ring_.end() - 1, .known = true, .relevelled = false});
 }
 
-// The tracker starts over so that it tells the boundaries since `from`.
+// Starts the tracker again, so that it reports the boundaries since `from`.
 void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   state_ = DetectorState::kLocked;
   better_ = 0;

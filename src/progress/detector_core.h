@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is behind LaunchDetector. Searching: analyses of what came since the search began, at launch
-// counts that grow by half each time. Tentative: the tracker follows what was found until it is
-// confirmed. Locked: the tracker tells the boundaries, until the pattern breaks.
+// The implementation of LaunchDetector, with three states. Searching: it analyses the launches
+// since the search began, at launch counts that grow by half each time. Tentative: the tracker
+// follows what was found until it is confirmed. Locked: the tracker reports boundaries until the
+// pattern breaks.
 //
-// detector_stream.cpp is what happens with each launch, detector_analysis.cpp what happens between
-// launches, launch_detector.cpp what the detector says of itself.
+// detector_stream.cpp handles each launch, detector_analysis.cpp the work between launches, and
+// launch_detector.cpp the questions about the detector's state.
 #pragma once
 
 #include "progress/analysis.h"
@@ -43,7 +44,7 @@ class LaunchDetector::Core {
   Instant in_order(Instant time);
   void search_from(std::uint64_t launch);
 
-  void watch_library();
+  void search_library();
   void follow_tentative(KernelNumber previous, KernelNumber kernel);
   void follow_locked(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 
@@ -73,13 +74,14 @@ class LaunchDetector::Core {
 
   DetectorState state_ = DetectorState::kSearch;
   std::uint64_t search_start_ = 0;
-  std::uint64_t due_ = kFirstAnalysis;  // launches since search_start_
-  std::uint64_t analysed_ = 0;          // launches since search_start_ at the last analysis
-  Reference reference_;                 // tentative or locked
-  double gap_ = 0;                      // of the finding behind it
-  double waits_ = 1;                    // likewise
+  // Launches after search_start_ at which the next analysis is due.
+  std::uint64_t due_ = kFirstAnalysis;
+  std::uint64_t analysed_ = 0;  // launches after search_start_ at the last analysis
+  Reference reference_;         // the tentative or locked pattern
+  double gap_ = 0;              // launches per iteration of that pattern
+  double waits_ = 1;            // see Finding::waits
   unsigned agreeing_ = 0;
-  unsigned better_ = 0;  // analyses in a row that found something better
+  unsigned better_ = 0;  // consecutive analyses that found something better
   bool lock_pending_ = false;
   std::optional<PhaseLibrary::Match> match_pending_;
   std::uint32_t phase_ = 0;

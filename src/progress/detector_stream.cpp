@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the detector does with each launch: O(1), without allocating.
+// The half of the detector that handles each launch: O(1), without allocation.
 #include <algorithm>
 
 #include "progress/confirmation.h"
@@ -12,13 +12,13 @@ namespace {
 constexpr Seconds kIdle(5);
 constexpr double kIdlePeriods = 20;
 constexpr Seconds kClockWentBack(1);
-// Half the axis: differences never overflow.
+// Half of the axis, so that differences never overflow.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 
 }  // namespace
 
-// Time never runs backwards: by a little is disorder between threads; by more, another clock, and
-// what came before is worth nothing.
+// A small step back in time is disorder between threads; a large one means another clock, and what
+// came before is discarded.
 Instant LaunchDetector::Core::in_order(Instant time) {
   const auto ns = std::clamp(time.nanoseconds(), -kFarthest, kFarthest);
   time = Instant::from_nanoseconds(ns);
@@ -37,7 +37,7 @@ void LaunchDetector::Core::search_from(std::uint64_t launch) {
   agreeing_ = 0;
   lock_pending_ = false;
   match_pending_.reset();
-  library_.watch_from(launch);
+  library_.search_from(launch);
 }
 
 void LaunchDetector::Core::add(const Launch& launch) {
@@ -49,10 +49,10 @@ void LaunchDetector::Core::add(const Launch& launch) {
   idle_told_ = false;
   switch (state_) {
     case DetectorState::kSearch:
-      watch_library();
+      search_library();
       break;
     case DetectorState::kTentative:
-      watch_library();
+      search_library();
       follow_tentative(previous, kernel);
       break;
     case DetectorState::kLocked:
@@ -66,24 +66,24 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
   outer_.resume();
-  // Analyses look at launches in a row only, and not before as many came as they are due at.
+  // An analysis needs consecutive launches, and as many of them as were due before.
   search_start_ = ring_.end();
   analysed_ = 0;
 }
 
-void LaunchDetector::Core::watch_library() {
+void LaunchDetector::Core::search_library() {
   if (match_pending_ || library_.phases().empty()) return;
-  match_pending_ = library_.watch(ring_);
+  match_pending_ = library_.search(ring_);
 }
 
 void LaunchDetector::Core::follow_tentative(KernelNumber previous, KernelNumber kernel) {
   switch (tracker_.add(ring_.end() - 1, previous, kernel)) {
-    case Tracker::Step::kNothing:
+    case Tracker::Outcome::kNothing:
       break;
-    case Tracker::Step::kBoundary:
+    case Tracker::Outcome::kBoundary:
       weigh_evidence();
       break;
-    case Tracker::Step::kBroken:
+    case Tracker::Outcome::kBroken:
       state_ = DetectorState::kSearch;
       agreeing_ = 0;
       lock_pending_ = false;
@@ -93,9 +93,9 @@ void LaunchDetector::Core::follow_tentative(KernelNumber previous, KernelNumber 
 
 void LaunchDetector::Core::follow_locked(std::uint64_t launch, KernelNumber previous,
                                          KernelNumber kernel) {
-  const Tracker::Step step = tracker_.add(launch, previous, kernel);
-  if (step == Tracker::Step::kNothing) return;
-  if (step == Tracker::Step::kBoundary) return tell_boundary(launch);
+  const Tracker::Outcome outcome = tracker_.add(launch, previous, kernel);
+  if (outcome == Tracker::Outcome::kNothing) return;
+  if (outcome == Tracker::Outcome::kBoundary) return tell_boundary(launch);
   leave();
 }
 
@@ -115,7 +115,7 @@ void LaunchDetector::Core::weigh_evidence() {
                           .distinct = tracker_.distinct()};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
-  // An analysis that has seen a tenth more is worth asking for.
+  // Another analysis is worth its cost once a tenth more launches have come.
   if (verdict == Verdict::kAnalyse) {
     due_ = std::min(due_, std::max(analysed_ + analysed_ / 10 + 1, searched()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detector on the first second or two of real streams, which come with the source.
+// The detector on the first one or two seconds of real streams, which come with the source.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,10 +21,10 @@ LabelledStream fixture(const std::string& name) {
 
 class Fixtures : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Fixtures, LocksRightFromTheStartAndKeepsTheLock) {
+TEST_P(Fixtures, LocksCorrectlyFromTheStartAndKeepsTheLock) {
   const LabelledStream stream = fixture(GetParam());
 
-  const Trial trial = try_detector(stream, 0);
+  const DetectorTrial trial = try_detector(stream, 0);
 
   ASSERT_TRUE(trial.lock_after.has_value());
   EXPECT_FALSE(trial.wrong);
@@ -35,7 +35,7 @@ TEST_P(Fixtures, LocksRightFromTheStartAndKeepsTheLock) {
   EXPECT_LE(trial.lock_after->value(), std::max(0.65, 10 * period));
 }
 
-TEST_P(Fixtures, GivesEachIterationOnceAndInOrder) {
+TEST_P(Fixtures, ReportsEachIterationOnceAndInOrder) {
   const LabelledStream stream = fixture(GetParam());
 
   const DetectorTrace told = trace(stream, 0);
@@ -54,11 +54,11 @@ INSTANTIATE_TEST_SUITE_P(H200, Fixtures,
                                            "resnet50_bf16_b256", "gpt2_ga8_bf16"),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST(GradientAccumulation, IsToldAsTwoLevels) {
+TEST(GradientAccumulation, IsReportedAsTwoLevels) {
   const LabelledStream stream = fixture("gpt2_ga8_bf16");
 
   const DetectorTrace told = trace(stream, 0);
-  const Trial trial = try_detector(stream, 0);
+  const DetectorTrial trial = try_detector(stream, 0);
 
   ASSERT_EQ(told.levels.size(), 1U);
   ASSERT_EQ(told.levels[0].outer.size(), 1U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a broken or hostile process writes into its ring, the detector neither crashes nor hangs
-// nor grows, and recovers when launches make sense again.
+// Whatever a broken or hostile process writes into its ring, the detector does not crash, hang or
+// grow, and it recovers when launches make sense again.
 #include <gtest/gtest.h>
 
 #include "evidence/progress/detector_trial.h"

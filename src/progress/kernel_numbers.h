@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small dense numbers for the kernel ids of one process, so that counts per kernel are arrays of
-// fixed size. A process has hundreds of kernels; ids beyond the table (hostile or broken input)
+// Small dense numbers for the kernel ids of one process, so that counts per kernel fit into arrays
+// of fixed size. A process has hundreds of kernels; ids beyond the table (hostile or broken input)
 // share the number kOther.
 #pragma once
 
@@ -15,12 +15,12 @@ using KernelNumber = std::uint16_t;
 
 class KernelNumbers {
  public:
-  static constexpr std::size_t kMost = 4096;  // kOther included
+  static constexpr std::size_t kMost = 4096;  // including kOther
   static constexpr KernelNumber kOther = 0;
 
   KernelNumbers() : slots_(kSlots), kernels_(1, 0U) { kernels_.reserve(kMost); }
 
-  // The kernel's number; a new one while there are any left.
+  // The kernel's number; a new kernel gets a new number while any are left.
   KernelNumber number(std::uint32_t kernel) {
     std::size_t at = (kernel * 0x9E3779B1U) >> (32 - kSlotBits);
     for (int probes = 0; probes < kProbes; ++probes, at = (at + 1) % kSlots) {
@@ -31,7 +31,7 @@ class KernelNumbers {
     return kOther;
   }
 
-  // The id behind a number; 0 for kOther.
+  // The id that has this number; 0 for kOther.
   std::uint32_t kernel(KernelNumber number) const { return kernels_[number]; }
 
   std::size_t memory_bytes() const {
@@ -41,11 +41,11 @@ class KernelNumbers {
  private:
   static constexpr int kSlotBits = 13;
   static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
-  static constexpr int kProbes = 32;  // keeps ids chosen to collide from costing time
+  static constexpr int kProbes = 32;  // bounds the cost of ids that were chosen to collide
 
   struct Slot {
     std::uint32_t kernel = 0;
-    KernelNumber number = kOther;  // empty
+    KernelNumber number = kOther;  // kOther marks an empty slot
   };
 
   KernelNumber fill(Slot& slot, std::uint32_t kernel) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer target: bytes become launches; detector and work rate must stay sane.
+// libFuzzer target: bytes become launches; detector and work rate must stay within their limits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the detector tells and answers, on streams made for it.
+// What the detector reports and answers, on synthetic streams.
 #include "progress/launch_detector.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(LaunchDetector, PassesThroughItsStates) {
   EXPECT_EQ(detector.launches(), i);
 }
 
-TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
+TEST(LaunchDetector, ReportsBoundariesWhereItsAnchorIsLaunched) {
   const LabelledStream stream = small_network(100);
 
   const DetectorTrace told = trace(stream, 0);
@@ -70,7 +70,7 @@ TEST(LaunchDetector, TellsBoundariesWhereItsAnchorIsLaunched) {
   }
 }
 
-TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
+TEST(LaunchDetector, GivesTheSameAnswerHoweverRarelyItAnalyses) {
   const LabelledStream stream = small_network(200);
   for (const std::size_t batch : {1U, 37U, 500U}) {
     DetectorTrace told;
@@ -82,12 +82,12 @@ TEST(LaunchDetector, AnswersTheSameHoweverSeldomItIsAskedToAnalyse) {
 
     ASSERT_EQ(told.locks.size(), 1U) << batch;
     EXPECT_TRUE(told.breaks.empty());
-    // The boundaries that led to the lock are told however late it is told.
+    // The boundaries that led to the lock are reported, however late the analysis ran.
     EXPECT_GE(told.boundaries.size(), 180U) << batch;
   }
 }
 
-TEST(LaunchDetector, TellsOfAPauseOnceAndKeepsThePattern) {
+TEST(LaunchDetector, ReportsAPauseOnceAndKeepsThePattern) {
   DetectorTrace told;
   LaunchDetector detector(told);
   const LabelledStream stream = small_network(100);
@@ -123,7 +123,7 @@ TEST(LaunchDetector, ResumesAfterAPauseWithoutABreak) {
   EXPECT_NEAR(static_cast<double>(told.boundaries.size() - before), 100, 1);
 }
 
-TEST(LaunchDetector, IsNotTakenInByTheBuildingOfAModel) {
+TEST(LaunchDetector, DoesNotLockWhileAModelIsBuilt) {
   DetectorTrace told;
   LaunchDetector detector(told);
   Launch launch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last 131072 launches, by their number since the start: what an analysis looks back on.
+// The last 131072 launches, by their number since the start. The analysis looks back on them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class LaunchRing {
 
   LaunchRing() : times_(kSize), kernels_(kSize) {}
 
-  // Numbers of the oldest launch held and of the next to come.
+  // The numbers of the oldest launch held and of the next launch.
   std::uint64_t begin() const { return end_ > kSize ? end_ - kSize : 0; }
   std::uint64_t end() const { return end_; }
 
@@ -29,7 +29,7 @@ class LaunchRing {
 
   Instant time(std::uint64_t launch) const { return times_[launch % kSize]; }
   KernelNumber kernel(std::uint64_t launch) const { return kernels_[launch % kSize]; }
-  // The kernel before it; kOther at the very start.
+  // The kernel of the launch before; kOther at the very start.
   KernelNumber previous(std::uint64_t launch) const {
     return launch > begin() ? kernel(launch - 1) : KernelNumbers::kOther;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detector where launches were not watched for a while.
+// The detector when launches were not watched for a while.
 #include <gtest/gtest.h>
 
 #include "evidence/progress/detector_trial.h"
@@ -22,7 +22,7 @@ LabelledStream network(std::size_t iterations, std::size_t layers = 4) {
 
 class MissedLaunches : public ::testing::Test {
  protected:
-  // Watches launches [from, to), and missed those before.
+  // Gives the detector the launches [from, to), and says that those before were missed.
   void watch(const LabelledStream& stream, std::uint64_t from, std::uint64_t to) {
     if (from > 0) detector_.missed(stream.launches[from].time);
     for (std::uint64_t i = from; i < to; ++i) {
@@ -49,14 +49,15 @@ TEST_F(MissedLaunches, AreNotCountedAndDoNotBreakThePattern) {
   ASSERT_EQ(told_.locks.size(), 1U);
   double expected = counted();
 
-  // Glances of five and a bit, from everywhere in an iteration.
+  // Watches a little more than five iterations at a time, from any place in an iteration.
   Random random(5);
   for (std::uint64_t i = 200; i < 990; i += 10) {
     const std::size_t before = told_.boundaries.size();
     const std::uint64_t from = i * per_iteration + random.bits() % per_iteration;
     watch(stream, from, from + 5 * per_iteration + per_iteration / 2);
     ASSERT_GT(told_.boundaries.size(), before);
-    EXPECT_EQ(told_.boundaries[before].iterations, 0) << "ends none that was seen";
+    EXPECT_EQ(told_.boundaries[before].iterations, 0)
+        << "the first boundary after a gap ends no iteration";
     EXPECT_GE(counted(before), 4);
     EXPECT_LE(counted(before), 5);
     expected += counted(before);
@@ -80,7 +81,7 @@ TEST_F(MissedLaunches, LeaveOuterLevelsKnown) {
   EXPECT_EQ(detector_.pattern()->outer[0].inner, 8U);
 }
 
-TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByItsNews) {
+TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByAReportOfIt) {
   const PhasedStream phased = with_evaluation(network(1200, 12), 300, 300, 0.34);
   const LabelledStream& stream = phased.stream;
   watch(stream, 0, phased.switches.at(0) - 400);
@@ -96,7 +97,7 @@ TEST_F(MissedLaunches, ThatHideASwitchAreFollowedByItsNews) {
   EXPECT_LE(after, milliseconds(100));
 }
 
-TEST_F(MissedLaunches, BeginASearchAnew) {
+TEST_F(MissedLaunches, RestartASearch) {
   const LabelledStream stream = network(100);
   watch(stream, 0, 100);
   ASSERT_EQ(detector_.state() == DetectorState::kLocked, false);
@@ -107,7 +108,7 @@ TEST_F(MissedLaunches, BeginASearchAnew) {
   EXPECT_NEAR(told_.locks[0].pattern.launches_per_iteration, stream.launches_per_iteration(), 1);
 }
 
-TEST_F(MissedLaunches, AreNoPauseOfTheJob) {
+TEST_F(MissedLaunches, AreNotReportedAsAPause) {
   const LabelledStream stream = network(100);
   watch(stream, 0, stream.launches.size());
   const Instant end = stream.launches.back().time;

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t kMostInner = 128;
 constexpr std::uint32_t kLongestGap = 4096;
 constexpr double kDecay = 0.98;
-constexpr double kChance = 8e-4;  // six times every four, five times every eight or sixteen
-// A single kernel launched once more or less is weak evidence among hundreds of kernels.
+constexpr double kChance = 8e-4;  // six gaps of four, or five of eight or sixteen, pass this
+// One kernel launched once more or less is weak evidence among hundreds of kernels.
 constexpr double kChanceAlone = 1e-7;
 constexpr double kBelieve = 0.8;
 constexpr double kDoubt = 0.6;
@@ -32,7 +32,7 @@ void OuterLevels::resume() {
     track.last = iteration_;
     track.burst = kNever;
   }
-  iteration_ += 2;  // nothing goes on from before
+  iteration_ += 2;  // leaves a gap, so that no burst continues across it
   for (State& state : states_) state.first = true;
 }
 
@@ -45,9 +45,10 @@ bool OuterLevels::look(std::span<const CountEvent> events) {
   return changed;
 }
 
-// Notes that the track's kernel came now; true where that begins a burst.
+// Records that the track's kernel had an unusual count now; true if that starts a burst.
 bool OuterLevels::come(Track& track, std::uint32_t by) {
-  // A stray launch is not an optimizer's twenty; twenty after strays begin another story.
+  // One stray launch does not belong to an optimizer's twenty; twenty after strays start a new
+  // track.
   const float size = static_cast<float>(by);
   if (2 * size < track.size) return false;
   if (size > 2 * track.size) track = {};
@@ -70,7 +71,7 @@ bool OuterLevels::come(Track& track, std::uint32_t by) {
   return true;
 }
 
-// `times` is what the gap counts: iterations of level 0, or of level 1.
+// `times` is the gap in units of the level below: iterations of level 0 or of level 1.
 bool OuterLevels::believed(const Track& track, std::uint32_t by, std::uint32_t times) const {
   if (track.burst != iteration_ || times < 2 || times > kMostInner) return false;
   if (track.matches < kBelieve * track.gaps) return false;
@@ -83,7 +84,7 @@ bool OuterLevels::believed(const Track& track, std::uint32_t by, std::uint32_t t
 
 bool OuterLevels::promote(std::span<const CountEvent> events) {
   bool changed = false;
-  // Kernels that come together with the same gap vouch for each other.
+  // Kernels that come together with the same gap support each other.
   std::array<std::uint32_t, kMostInner + 1> together{};
   for (const CountEvent& event : events) {
     const Track& track = tracks_[track_of(event)];
@@ -96,7 +97,7 @@ bool OuterLevels::promote(std::span<const CountEvent> events) {
     if (count_ == 0 || (count_ >= 1 && track.gap < levels_[0].inner &&
                         levels_[0].inner % std::max<std::uint32_t>(track.gap, 1) == 0)) {
       if (!believed(track, by, track.gap)) continue;
-      // What was the inner of the two goes out, or up.
+      // A single level becomes the outer one; of two levels, the inner one is replaced.
       if (count_ == 1) {
         levels_[1] = levels_[0];
         states_[1] = states_[0];
@@ -120,7 +121,8 @@ bool OuterLevels::promote(std::span<const CountEvent> events) {
 
 std::vector<KernelNumber> OuterLevels::kernels_of(const Level& level) const {
   std::vector<KernelNumber> kernels;
-  for (std::size_t i = 1; i < tracks_.size(); i += 2) {  // see track_of(): more often than usual
+  // Odd tracks count launches above the usual; see track_of().
+  for (std::size_t i = 1; i < tracks_.size(); i += 2) {
     const Track& track = tracks_[i];
     const bool comes = track.last != kNever && iteration_ - track.last <= level.inner;
     if (comes && track.gap == level.inner && track.equal >= 2) {
@@ -136,14 +138,14 @@ bool OuterLevels::drop_lost() {
     const Track& track = tracks_[states_[i].track];
     const bool lost = iteration_ - track.last > 2 * levels_[i].inner + 1;
     if (!lost && track.matches >= kDoubt * track.gaps) continue;
-    // The outer of two is counted in the inner: it goes with it.
+    // The outer level is counted in units of the inner one, so both are lost.
     count_ = i;
   }
   return count_ != before;
 }
 
-// An outer iteration ends where its kernel comes; where it fails to come once, after as many
-// iterations as usual.
+// An outer iteration ends when its kernel comes or, if that fails once, after the usual number of
+// iterations.
 void OuterLevels::end_levels() {
   for (std::size_t i = 0; i < count_; ++i) {
     Level& level = levels_[i];
@@ -153,7 +155,7 @@ void OuterLevels::end_levels() {
     const bool came = tracks_[state.track].burst == iteration_;
     if (!came && (state.first || since < level.inner)) continue;
     if (!state.first && since < (level.inner + 1) / 2) {
-      state.last = iteration_;  // it comes earlier from now on: nothing ended
+      state.last = iteration_;  // the kernel comes earlier from now on, and nothing ended
       continue;
     }
     level.ended = true;

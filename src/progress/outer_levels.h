@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds what happens once every so many iterations (an optimizer step after several micro-batches,
-// logging) from the kernels that are launched more or less often than usual in some iterations.
-// An outer level is believed when the same kernel came back after the same number of iterations so
-// often in a row that chance is out of the question.
+// Finds what happens once every several iterations (an optimizer step after several micro-batches,
+// logging) from kernels that some iterations launch more or less often than usual. A level is
+// believed if one kernel came back after the same number of iterations so often in a row that
+// chance is ruled out. Part of the detector.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ class OuterLevels {
   static constexpr std::size_t kMost = 2;
 
   struct Level {
-    std::uint32_t inner = 0;  // iterations of level 0 in one of this
-    KernelNumber kernel = 0;  // that showed it
-    // Of the iteration just told: outer iterations that ended with it. Meaningful where `ended`.
+    std::uint32_t inner = 0;  // iterations of level 0 in one iteration of this level
+    KernelNumber kernel = 0;  // the kernel that revealed the level
+    // Whether outer iterations ended with the iteration just reported, and how many.
     bool ended = false;
     std::uint32_t iterations = 0;
   };
@@ -30,18 +30,18 @@ class OuterLevels {
   OuterLevels();
 
   void start();
-  // Iterations were missed: what comes next is at no known distance from what came before.
+  // Iterations were missed: the next one is at an unknown distance from the last.
   void resume();
-  // Some iterations ended (usually one), with these unusual counts. True if levels came or went.
+  // `iterations` (usually one) ended with these unusual counts. True if levels were found or lost.
   bool ended(unsigned iterations, std::span<const CountEvent> events) {
     iteration_ += iterations;
     return (count_ > 0 || !events.empty()) && look(events);
   }
 
-  // Inner to outer.
+  // From inner to outer.
   std::span<const Level> levels() const { return std::span(levels_).first(count_); }
-  // All kernels that of late were launched more often than usual as seldom as `level` comes: which
-  // of them showed it is chance.
+  // All kernels that were recently launched more often than usual at the rate of `level`. Which of
+  // them revealed the level is chance.
   std::vector<KernelNumber> kernels_of(const Level& level) const;
 
   std::size_t memory_bytes() const { return tracks_.capacity() * sizeof(Track) + sizeof(*this); }
@@ -51,17 +51,17 @@ class OuterLevels {
 
   // How one kernel's unusual counts came so far. Iterations are numbered from 1.
   struct Track {
-    std::uint32_t last = kNever;   // iteration in which it came
-    std::uint32_t burst = kNever;  // first of the iterations in a row in which it came
+    std::uint32_t last = kNever;   // last iteration with the unusual count
+    std::uint32_t burst = kNever;  // first iteration of the latest burst of such iterations
     std::uint16_t gap = 0;         // iterations between the starts of the last two bursts
-    std::uint16_t equal = 0;       // gaps in a row of that size
-    float size = 0;                // launches by which it usually differs
-    float matches = 0;             // of late: gaps like the one before…
-    float gaps = 0;                // …of all
+    std::uint16_t equal = 0;       // consecutive gaps of this size
+    float size = 0;                // launches by which the count usually differs
+    float matches = 0;             // recent gaps that equalled the gap before…
+    float gaps = 0;                // …out of this many, both decaying
   };
   struct State {
     std::size_t track = 0;
-    std::uint32_t last = 0;  // iteration that ended an outer one
+    std::uint32_t last = 0;  // the iteration that ended the last outer one
     bool first = true;
   };
 
@@ -75,7 +75,7 @@ class OuterLevels {
   bool drop_lost();
   void end_levels();
 
-  std::vector<Track> tracks_;  // by kernel and sign
+  std::vector<Track> tracks_;  // by kernel, and by whether more or fewer
   std::uint32_t iteration_ = 0;
   std::size_t count_ = 0;
   std::array<Level, kMost> levels_{};

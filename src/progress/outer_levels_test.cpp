@@ -38,7 +38,7 @@ TEST(OuterLevels, EndOncePerOuterIterationEvenIfOneIsMissed) {
   }
 
   ASSERT_EQ(levels.levels().size(), 1U);
-  EXPECT_EQ(ended, 400 / 8 - 5) << "all but the five that it took to be found";
+  EXPECT_EQ(ended, 400 / 8 - 5) << "all but the five that detection took";
 }
 
 TEST(OuterLevels, NestTwoDeep) {

@@ -27,7 +27,7 @@ double median(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// Median of the slopes of pairs at least a quarter of the window apart.
+// The median slope of pairs at least a quarter of the window apart.
 double theil_sen(std::span<const Point> points) {
   std::vector<double> slopes;
   slopes.reserve(points.size() * points.size() / 2);
@@ -51,8 +51,8 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
   return few;
 }
 
-// From the slopes of parts of the window. On host times this is too large, never too small: what
-// one part borrows from the queue the next gives back.
+// The standard error from the slopes of parts of the window. On host times it is too large, never
+// too small: what one part gains from the queue, the next gives back.
 double standard_error(const std::vector<Point>& points) {
   const std::size_t parts = std::min(kParts, points.size() - 1);
   double sum = 0;
@@ -95,7 +95,7 @@ double interval(const std::vector<Point>& points, std::size_t i) {
          (points[i].iterations - points[i - 1].iterations);
 }
 
-// The share of iterations that the host launched at twice the usual speed: it runs ahead.
+// The share of iterations that the host launched at twice the usual speed, running ahead.
 double ahead(const std::vector<Point>& points) {
   const double mean = mean_interval(points);
   std::size_t fast = 0;
@@ -103,7 +103,7 @@ double ahead(const std::vector<Point>& points) {
   return static_cast<double>(fast) / static_cast<double>(points.size() - 1);
 }
 
-// The boundaries at which the host had just waited for the GPU: there both stand at the same place.
+// The boundaries right after the host waited for the GPU, where both are at the same place.
 std::vector<Point> after_waits(const std::vector<Point>& points) {
   const double mean = mean_interval(points);
   std::vector<Point> waited;
@@ -150,19 +150,20 @@ Result<std::vector<Point>> make_points(std::span<const Boundary> boundaries, boo
   return points;
 }
 
-// Where host times tell the truth: everywhere while the host keeps step, after waits where it runs
-// far ahead, nowhere if there are too few of those.
+// The points at which host times are right: all while the host keeps pace, those after waits if it
+// runs far ahead. Refuses if there are too few of those.
 Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules& rules) {
   const double share = ahead(points);
-  if (share < rules.in_step) return points;
+  if (share < rules.keeps_pace) return points;
   const bool far = share >= rules.far_ahead;
   if (far) points = after_waits(points);
   if (points.size() < kLeastWaits) {
-    return refuse("the host runs far ahead and waited for the GPU too seldom");
+    return refuse("the host runs far ahead of the GPU and waited for it too rarely");
   }
   const std::vector<Point> few = thinned(points);
   RETURN_IF_ERROR(check_spread(few, rules));
-  // After waits, halves that differ are a job that changes its pace, not a host that runs ahead.
+  // After waits, a difference between the halves means that the job changed its pace, not that the
+  // host ran ahead.
   if (!far) RETURN_IF_ERROR(check_halves(few, rules));
   return points;
 }
@@ -172,12 +173,13 @@ Result<std::vector<Point>> trusted(std::vector<Point> points, const PeriodRules&
 Result<Period> estimate_period(std::span<const Boundary> boundaries, const PeriodRules& rules) {
   const std::size_t least = std::max<std::size_t>(rules.least_boundaries, 4);
   if (boundaries.size() < least) {
-    return refuse(fmt::format("{} boundaries, {} are needed", boundaries.size(), least));
+    return refuse(fmt::format("only {} iteration boundaries were seen, {} are needed",
+                              boundaries.size(), least));
   }
   const bool gpu = std::ranges::all_of(
       boundaries, [](const Boundary& boundary) { return boundary.gpu_time.has_value(); });
   ASSIGN_OR_RETURN(std::vector<Point> points, make_points(boundaries, gpu));
-  if (points.size() < least) return refuse("the boundaries count too few iterations");
+  if (points.size() < least) return refuse("the window holds too few iterations");
   if (!(mean_interval(points) > 0)) return refuse("time does not advance");
   if (!gpu) {
     ASSIGN_OR_RETURN(points, trusted(std::move(points), rules));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "base/statistics.h"
 
 namespace hypermile {
 namespace {
@@ -16,11 +17,11 @@ Boundary at(double seconds) {
   return boundary;
 }
 
-// A host that launches an iteration in `host` and waits for the GPU every `sync` iterations, or
-// when it is `queue` iterations ahead.
+// Simulates a host that launches an iteration in `host` seconds and waits for the GPU every `sync`
+// iterations, or when it is `queue` iterations ahead.
 std::vector<Boundary> run_ahead(double gpu, double host, int sync, int queue, double lasting) {
   std::vector<Boundary> boundaries;
-  std::vector<double> done = {0};  // when the GPU finished so many iterations
+  std::vector<double> done = {0};  // when the GPU finished each iteration
   double now = 0;
   for (int i = 0; now < lasting; ++i) {
     if (i >= queue) now = std::max(now, done[static_cast<std::size_t>(i - queue)]);
@@ -55,10 +56,10 @@ TEST(Period, CountsIterationsWhoseAnchorsWereMissed) {
   EXPECT_NEAR(estimate_period(boundaries)->per_iteration.value(), 0.05, 1e-9);
 }
 
-TEST(Period, UsesGpuTimeWhereEveryBoundaryHasIt) {
+TEST(Period, UsesGpuTimeIfEveryBoundaryHasIt) {
   std::vector<Boundary> boundaries;
   for (int i = 0; i < 10; ++i) {
-    boundaries.push_back(at(0.001 * i));  // a host far ahead
+    boundaries.push_back(at(0.001 * i));  // a host far ahead of the GPU
     boundaries.back().gpu_time = Seconds(100 + 0.2 * i);
   }
 
@@ -69,7 +70,7 @@ TEST(Period, UsesGpuTimeWhereEveryBoundaryHasIt) {
   EXPECT_NEAR(period->per_iteration.value(), 0.2, 1e-9);
 }
 
-TEST(Period, RefusesFewBoundariesMixedPatternsAndTimeThatStands) {
+TEST(Period, RefusesFewBoundariesMixedPatternsAndTimeThatDoesNotAdvance) {
   std::vector<Boundary> few = {at(0), at(1), at(2)};
   std::vector<Boundary> mixed = {at(0), at(1), at(2), at(3), at(4)};
   mixed[2].pattern.phase = 1;
@@ -86,7 +87,7 @@ TEST(Period, IsRightOrRefusedWhenTheHostRunsAhead) {
     double gpu, host;
     int sync, queue;
   };
-  // Launches 23, 914, 300, 100, 100 an iteration; a queue of 1024 launches.
+  // The jobs have 23, 914, 300, 100 and 100 launches per iteration; the queue holds 1024 launches.
   const std::vector<Case> cases = {{0.0013, 0.0002, 50, 44}, {0.054, 0.009, 20, 1},
                                    {0.054, 0.003, 10, 3},    {0.1, 0.001, 5, 10},
                                    {0.1, 0.001, 10, 10},     {0.0026, 0.0005, 50, 1024}};
@@ -123,8 +124,8 @@ TEST(Period, StandardErrorCoversTheTruthOnGpuTimes) {
 
     ASSERT_TRUE(period.ok());
     const double off = std::abs(period->per_iteration.value() - 0.02);
-    // Eight parts: Student's t with seven degrees of freedom.
-    if (off < 2.365 * period->standard_error.value()) ++covered;
+    // The error comes from eight parts of the window, so it has seven degrees of freedom.
+    if (off < student_half_width95(7) * period->standard_error.value()) ++covered;
   }
   EXPECT_GE(covered, 0.90 * kTimes);
 }

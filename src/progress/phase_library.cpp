@@ -9,10 +9,10 @@ namespace hypermile {
 namespace {
 
 constexpr double kSamePhase = 0.85;
-constexpr double kAsUsual = 0.15;  // similarity that a segment may lack
+constexpr double kAsUsual = 0.15;  // a segment's similarity may be lower by this much
 constexpr unsigned kSegments = 2;
 constexpr Seconds kLasting = milliseconds(100);
-constexpr int kCatchUp = 4;  // launches looked at for one that comes
+constexpr int kCatchUp = 4;  // launches looked at per new launch
 constexpr double kTooLong = 2.5;
 constexpr double kSlack = 64;  // launches
 
@@ -29,11 +29,11 @@ double alike(const Reference& a, const Reference& b) {
 
 }  // namespace
 
-PhaseLibrary::PhaseLibrary() : watches_(kMost) {
+PhaseLibrary::PhaseLibrary() : searches_(kMost) {
   phases_.reserve(kMost);
-  for (Watch& watch : watches_) {
-    watch.counts.resize(KernelNumbers::kMost);
-    watch.touched.reserve(KernelNumbers::kMost);
+  for (Search& search : searches_) {
+    search.counts.resize(KernelNumbers::kMost);
+    search.touched.reserve(KernelNumbers::kMost);
   }
 }
 
@@ -70,77 +70,77 @@ const PhaseLibrary::Phase* PhaseLibrary::find(std::uint32_t number) const {
   return phase == phases_.end() ? nullptr : &*phase;
 }
 
-void PhaseLibrary::clear(Watch& watch) {
-  for (const KernelNumber kernel : watch.touched) watch.counts[kernel] = 0;
-  watch.touched.clear();
+void PhaseLibrary::clear(Search& search) {
+  for (const KernelNumber kernel : search.touched) search.counts[kernel] = 0;
+  search.touched.clear();
 }
 
-void PhaseLibrary::watch_from(std::uint64_t launch) {
+void PhaseLibrary::search_from(std::uint64_t launch) {
   next_launch_ = launch;
   for (std::size_t i = 0; i < phases_.size(); ++i) {
-    Watch& watch = watches_[i];
-    clear(watch);
-    watch.open = false;
-    watch.run = 0;
-    watch.length = phases_[i].reference.length();
+    Search& search = searches_[i];
+    clear(search);
+    search.open = false;
+    search.run = 0;
+    search.length = phases_[i].reference.length();
   }
 }
 
-std::optional<PhaseLibrary::Match> PhaseLibrary::watch(const LaunchRing& ring) {
+std::optional<PhaseLibrary::Match> PhaseLibrary::search(const LaunchRing& ring) {
   next_launch_ = std::max(next_launch_, ring.begin());
   for (int i = 0; i < kCatchUp && next_launch_ < ring.end(); ++i, ++next_launch_) {
     for (std::size_t p = 0; p < phases_.size(); ++p) {
-      if (!look(watches_[p], phases_[p], ring, next_launch_)) continue;
-      watches_[p].run = 0;
-      return Match{phases_[p].number, watches_[p].run_start};
+      if (!look(searches_[p], phases_[p], ring, next_launch_)) continue;
+      searches_[p].run = 0;
+      return Match{phases_[p].number, searches_[p].run_start};
     }
   }
   return std::nullopt;
 }
 
-// True where enough segments in a row have matched.
-bool PhaseLibrary::look(Watch& watch, const Phase& phase, const LaunchRing& ring,
+// True if enough consecutive segments have matched.
+bool PhaseLibrary::look(Search& search, const Phase& phase, const LaunchRing& ring,
                         std::uint64_t launch) {
   const TokenName& anchor = phase.reference.anchor;
   const KernelNumber kernel = ring.kernel(launch);
-  const std::uint64_t length = launch - watch.start;
+  const std::uint64_t length = launch - search.start;
   bool found = false;
   const bool is_anchor =
       kernel == anchor.kernel && (!anchor.pair || ring.previous(launch) == anchor.previous);
-  const bool stray = watch.open && static_cast<double>(length) < 0.5 * watch.length;
+  const bool stray = search.open && static_cast<double>(length) < 0.5 * search.length;
   if (is_anchor && !stray) {
-    if (watch.open && matches(watch, phase, length)) {
-      if (watch.run++ == 0) watch.run_start = watch.start;
-      found = watch.run >= kSegments &&
-              ring.time(launch) - ring.time(std::max(watch.run_start, ring.begin())) >= kLasting;
+    if (search.open && matches(search, phase, length)) {
+      if (search.run++ == 0) search.run_start = search.start;
+      found = search.run >= kSegments &&
+              ring.time(launch) - ring.time(std::max(search.run_start, ring.begin())) >= kLasting;
     } else {
-      watch.run = 0;
+      search.run = 0;
     }
-    clear(watch);
-    watch.open = true;
-    watch.start = launch;
-  } else if (watch.open &&
+    clear(search);
+    search.open = true;
+    search.start = launch;
+  } else if (search.open &&
              static_cast<double>(length) > kTooLong * phase.reference.longest + kSlack) {
-    clear(watch);
-    watch.open = false;
-    watch.run = 0;
+    clear(search);
+    search.open = false;
+    search.run = 0;
   }
-  if (watch.open) {
-    std::uint16_t& count = watch.counts[kernel];
-    if (count == 0) watch.touched.push_back(kernel);
+  if (search.open) {
+    std::uint16_t& count = search.counts[kernel];
+    if (count == 0) search.touched.push_back(kernel);
     if (count < std::numeric_limits<std::uint16_t>::max()) ++count;
   }
   return found;
 }
 
-bool PhaseLibrary::matches(const Watch& watch, const Phase& phase,
+bool PhaseLibrary::matches(const Search& search, const Phase& phase,
                            std::uint64_t segment_length) const {
   double matched = 0;
   for (const KernelCount& each : phase.reference.counts) {
     matched +=
-        std::min(static_cast<double>(watch.counts[each.kernel]), static_cast<double>(each.count));
+        std::min(static_cast<double>(search.counts[each.kernel]), static_cast<double>(each.count));
   }
-  return similarity(matched, static_cast<double>(segment_length), watch.length) >=
+  return similarity(matched, static_cast<double>(segment_length), search.length) >=
          phase.reference.similarity - kAsUsual;
 }
 
@@ -148,7 +148,7 @@ std::size_t PhaseLibrary::memory_bytes() const {
   // References are copied in; each holds at most all kernels.
   constexpr std::size_t kEach =
       KernelNumbers::kMost * (sizeof(std::uint16_t) + sizeof(KernelNumber));
-  std::size_t bytes = sizeof(*this) + kMost * (sizeof(Phase) + sizeof(Watch) + kEach);
+  std::size_t bytes = sizeof(*this) + kMost * (sizeof(Phase) + sizeof(Search) + kEach);
   for (const Phase& phase : phases_)
     bytes += phase.reference.counts.capacity() * sizeof(KernelCount);
   return bytes;

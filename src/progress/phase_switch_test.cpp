@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training that turns to evaluation and back: how soon the switch is told, and that a phase met
-// again is recognised by its number.
+// Training that switches to evaluation and back: how soon the switch is reported, and that a phase
+// that comes back has its old number.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace hypermile {
 namespace {
 
-// The fixture so often that there is room for phases.
+// The fixture, repeated to make room for phases.
 LabelledStream repeated(const std::string& name, int times) {
   const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
   const std::string folder = std::string(source ? source : ".") + "/tests/fixtures/launches";

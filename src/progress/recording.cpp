@@ -17,14 +17,14 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{1} << 30;  // uncompressed; a day of launches is less
-constexpr double kLatest = 1e9;                         // s
+// Bytes uncompressed; a day of launches is less.
+constexpr std::size_t kLargest = std::size_t{1} << 30;
+constexpr double kLatest = 1e9;  // seconds
 
 struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
-// The whole file; one that is not compressed is read as it is.
 Result<std::string> read_gzip(const std::string& path) {
   const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
   if (!file) {

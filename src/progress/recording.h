@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads recorded launch streams and the true iterations beside them: CSV, plain or compressed with
-// gzip. Columns t_s and kernel, optionally blocks and stream; iterations have iter and t_s. A
-// broken file is an Error with file and line.
+// Reads recorded launch streams and files of true iterations: CSV, plain or compressed with gzip.
+// Launches have the columns t_s and kernel, optionally blocks and stream; iterations have iter and
+// t_s. A broken file gives an Error with file and line.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-// Sorted by time; a file whose times step backwards is taken as it is and sorted.
+// Sorts the launches by time; the file need not be sorted.
 Result<std::vector<Launch>> read_launches(const std::string& path);
 
 // When each iteration began on the GPU.

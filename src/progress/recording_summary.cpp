@@ -11,10 +11,10 @@
 namespace hypermile {
 namespace {
 
-// One stay in one pattern, from the first boundary known of it to the last.
+// A time in one pattern, from its first known boundary to its last.
 struct Stay {
   std::uint32_t phase = 0;
-  std::vector<Boundary> boundaries;  // of the innermost level
+  std::vector<Boundary> boundaries;  // boundaries of the innermost level
   double iterations() const {
     double sum = 0;
     for (std::size_t i = 1; i < boundaries.size(); ++i) sum += boundaries[i].iterations;
@@ -29,7 +29,7 @@ class Collector final : public DetectorSink {
  public:
   void locked(const Pattern& pattern, const Lock& lock) override {
     patterns[pattern.phase] = pattern;
-    // What was counted since the last lock counted something else.
+    // What was counted since the last lock was something else.
     if (lock.relevelled && !stays.empty()) stays.pop_back();
     if (broken_since && broken_phase != pattern.phase) changes.push_back(*broken_since);
     broken_since.reset();
@@ -40,7 +40,7 @@ class Collector final : public DetectorSink {
   }
   void levels_changed(const Pattern& pattern, Instant) override {
     Pattern& kept = patterns[pattern.phase];
-    // Levels that a stay at the end was too short to show again are still those of the phase.
+    // A short stay at the end may show fewer levels again; the phase keeps those that were found.
     if (pattern.outer.size() >= kept.outer.size()) kept = pattern;
   }
   void broken(const Pattern& pattern, Instant since, Instant) override {
@@ -60,8 +60,8 @@ double inner_per_outermost(const Pattern& pattern) {
   return pattern.outer.empty() ? 1 : std::max(1U, pattern.outer.back().inner);
 }
 
-// Iterations before the first boundary and after the last one of each stay: by launches, as far as
-// the neighbouring stay or the recording's end.
+// Estimates the iterations before the first boundary and after the last of each stay from launches,
+// up to the neighbouring stay or the end of the recording.
 double at_the_edges(const std::vector<Stay>& stays,
                     const std::map<std::uint32_t, Pattern>& patterns, std::size_t launches) {
   double sum = 0;
@@ -116,7 +116,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
   detector.add_all(launches);
   std::erase_if(seen.stays, [](const Stay& stay) { return stay.boundaries.size() < 2; });
   if (seen.stays.empty()) {
-    summary.reason = launches.empty() ? "there are no launches"
+    summary.reason = launches.empty() ? "the recording has no launches"
                      : detector.state() == DetectorState::kTentative
                          ? "something repeats, but not for long enough to be sure"
                          : "no pattern of launches repeats";
@@ -128,7 +128,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
   }
   const double edges = at_the_edges(seen.stays, seen.patterns, launches.size());
   summary.iterations += edges;
-  // One pattern: its levels count over the whole recording too.
+  // With a single pattern, its levels also count over the whole recording.
   if (seen.patterns.size() == 1) {
     const double outermost = summary.levels.back().iterations;
     const double grown = outermost > 0 ? summary.iterations / outermost : 1;

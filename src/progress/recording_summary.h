@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the launch detector says of a whole recording: how many iterations, how long they take, on
-// which levels, and when the pattern changed. For `hypermile detect` and the tests of recordings.
+// Runs the launch detector over a whole recording and summarizes it: how many iterations, how long
+// they take, on which levels, and when the pattern changed. For `hypermile detect` and for tests.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,16 @@ struct LevelSummary {
 };
 
 struct RecordingSummary {
-  // Of the pattern that held longest, inner to outer; empty where nothing was resolved.
+  // Levels of the pattern that held longest, from inner to outer; empty if nothing was resolved.
   std::vector<LevelSummary> levels;
-  // Of all patterns, each on its outermost level, from the first launch of the recording to the
-  // last.
+  // Iterations of all patterns, each at its outermost level, from the first launch to the last.
   double iterations = 0;
   double confidence = 0;         // 0..1
   std::vector<Instant> changes;  // when another pattern took over
   std::string reason;            // why nothing was resolved
 };
 
-// `launches` in order of time.
+// `launches` must be in order of time.
 RecordingSummary summarize_recording(std::span<const Launch> launches);
 
 }  // namespace hypermile

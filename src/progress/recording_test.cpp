@@ -41,7 +41,7 @@ TEST_F(Recording, IsReadPlainAndCompressed) {
   }
 }
 
-TEST_F(Recording, TakesBlocksAndStreamsWhereThereAre) {
+TEST_F(Recording, ReadsBlocksAndStreamsIfPresent) {
   const auto launches = read_launches(write("stream,kernel,t_s,blocks\n2,1,0.1,4096\n"));
 
   ASSERT_TRUE(launches.ok()) << launches.error().line();
@@ -49,7 +49,7 @@ TEST_F(Recording, TakesBlocksAndStreamsWhereThereAre) {
   EXPECT_EQ(launches->front().stream, 2U);
 }
 
-TEST_F(Recording, NamesFileAndLineOfWhatIsBroken) {
+TEST_F(Recording, NamesFileAndLineOfABrokenRow) {
   for (const char* row : {"x,1", "1,-1", "1,4294967296", "nan,1", "1e30,1", "1", "1,2,3"}) {
     const auto launches = read_launches(write("t_s,kernel\n0,0\n" + std::string(row) + "\n"));
 

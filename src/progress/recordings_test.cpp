@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bars of the launch detector, on whole recordings that are not part of the repository
-// (HYPERMILE_H200_DATA, or ../shared/data/h200 beside the source tree). Skips where they are
-// absent.
+// Acceptance limits of the launch detector on whole recordings that are not part of the repository
+// (HYPERMILE_H200_DATA, or ../shared/data/h200 beside the source tree). Skipped if they are absent.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,10 +31,10 @@ class Recordings : public ::testing::TestWithParam<std::string> {
 TEST_P(Recordings, LockIsRightInTimeAndKeptFromEveryStart) {
   Random random(1);
 
-  const std::vector<Trial> trials = try_starts(stream_, kStarts, random);
+  const std::vector<DetectorTrial> trials = try_starts(stream_, kStarts, random);
 
   std::vector<double> after;
-  for (const Trial& trial : trials) {
+  for (const DetectorTrial& trial : trials) {
     ASSERT_TRUE(trial.lock_after.has_value());
     EXPECT_FALSE(trial.wrong) << trial.ratio_at_lock << " " << trial.worst_count;
     EXPECT_EQ(trial.relevels, 0U);

@@ -25,13 +25,13 @@ void Segmentation::cut(const TokenTable& table, std::span<const std::uint32_t> c
   rate();
 }
 
-// Fills occurrences_ with the segments in which `positions` stands, and how often.
+// Fills occurrences_ with the segments in which `positions` occur, and how often.
 void Segmentation::count(std::span<const std::uint32_t> positions) {
   occurring_ = 0;
   auto at = std::ranges::lower_bound(positions, cuts_.front());
   std::uint32_t segment = 0;
   while (at != positions.end() && *at < cuts_.back()) {
-    // Kernels that occur rarely leap over many segments.
+    // Rare kernels skip many segments.
     if (*at >= cuts_[segment + 1]) {
       segment = static_cast<std::uint32_t>(
           std::ranges::upper_bound(cuts_.subspan(segment + 1), *at) - cuts_.begin() - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stretch of the launch stream cut into segments, and how alike they are by the kernels launched
-// in them. The reference is the median segment: for each kernel the median of its count. The
-// similarity of a segment is the share of its launches that the reference explains.
+// Cuts a stretch of the launch stream into segments and measures how alike they are. The reference
+// is a median segment: the median count of each kernel. The similarity of a segment is the share of
+// its launches that the reference explains. Part of the analysis.
 #pragma once
 
 #include <array>
@@ -14,13 +14,12 @@
 
 namespace hypermile {
 
-// How often a kernel is launched in one iteration.
 struct KernelCount {
   KernelNumber kernel = 0;
   float count = 0;
 };
 
-// Matched launches over the launches of the longer of the two.
+// Matched launches divided by the launches of the longer of the two.
 inline double similarity(double matched, double length, double reference_length) {
   const double longer = length > reference_length ? length : reference_length;
   return longer > 0 ? matched / longer : 0;
@@ -28,26 +27,26 @@ inline double similarity(double matched, double length, double reference_length)
 
 class Segmentation {
  public:
-  static constexpr std::size_t kMost = 256;  // segments; of more, the last
+  static constexpr std::size_t kMost = 256;  // if there are more segments, the last ones are used
 
   Segmentation() { reference_.reserve(KernelNumbers::kMost); }
 
-  // Cuts at `cuts` (positions in the table's stretch, ascending, at least two).
+  // `cuts` are at least two ascending positions in the table's stretch.
   void cut(const TokenTable& table, std::span<const std::uint32_t> cuts);
 
-  // Over all segments, weighted by their length: 0..1.
+  // Mean over all segments, weighted by length: 0..1.
   double mean_similarity() const { return mean_similarity_; }
-  // The most launches by which a segment and the reference differ.
+  // The most launches by which a segment differs from the reference.
   double worst_mismatch() const { return worst_mismatch_; }
-  // Launches of the shortest segment but for a tenth of them.
+  // Launches of the shortest segment, not counting the shortest tenth.
   std::uint32_t shortest();
   std::uint32_t longest() const { return longest_; }
   std::size_t segments() const { return cuts_.size() - 1; }
   std::span<const KernelCount> reference() const { return reference_; }
   double reference_length() const { return reference_length_; }
-  // In how many segments `positions` stands exactly once, as a share.
+  // The share of segments that contain exactly one of `positions`.
   double once_in(std::span<const std::uint32_t> positions) const;
-  // Where in its segment it stands, as a share of the segment's length.
+  // Where `positions` stand in their segments, as a share of the segment's length.
   struct Place {
     double mean = 0;
     double deviation = 0;
@@ -68,7 +67,7 @@ class Segmentation {
   double worst_mismatch_ = 0;
   std::uint32_t longest_ = 0;
   std::array<double, kMost> matched_{};
-  // Of the kernel being looked at: its counts in the segments where it occurs.
+  // The kernel being counted: its count in each segment where it occurs.
   struct Occurrence {
     std::uint32_t segment;
     std::uint32_t count;

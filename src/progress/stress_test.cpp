@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What real jobs do to launch streams, done to the real streams that come with the source and, with
-// more seeds, to whole recordings where they are there: at least 95 of 100 runs of each row lock at
-// the right level.
+// Real streams with the disturbances that real jobs show. The streams come with the source; where
+// whole recordings exist they are used too, with more seeds. At least 95 of 100 runs of each row
+// must lock at the right level.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -45,13 +45,13 @@ TEST_P(Stress, LocksAtTheRightLevel) {
 
   const StressResult result = stress(row, streams(), kSeeds);
 
-  // The fixtures end before the second that the poorer patterns take.
+  // The fixtures end before the one second that poorer patterns need.
   const double share = whole_recordings() ? 0.95 : 0.75;
   EXPECT_GE(static_cast<double>(result.right), share * static_cast<double>(result.runs))
       << result.first_trouble;
   EXPECT_LE(static_cast<double>(result.wrong), 0.05 * static_cast<double>(result.runs))
       << result.first_trouble;
-  EXPECT_LE(result.breaks, result.runs) << "more than one false break a run";
+  EXPECT_LE(result.breaks, result.runs) << "more than one false break per run";
 }
 
 INSTANTIATE_TEST_SUITE_P(Edits, Stress, ::testing::ValuesIn(stress_rows()),
@@ -95,7 +95,7 @@ TEST(LongIterations, LayersAreNeverTakenForIterations) {
     for (const double start : {0.0, 0.01, 0.04, 0.13, 0.22}) {
       const double launch = start * static_cast<double>(stream.launches.size());
 
-      const Trial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
+      const DetectorTrial trial = try_detector(stream, static_cast<std::uint64_t>(launch));
 
       EXPECT_FALSE(trial.wrong) << shape.layers << " layers from " << start;
       EXPECT_TRUE(trial.lock_after.has_value()) << shape.layers << " layers from " << start;
@@ -109,7 +109,7 @@ TEST(Recurrent, TimeStepsAreNotTakenForIterations) {
     Random random(4);
     const LabelledStream stream = make_recurrent(least, most, 300, random);
 
-    const Trial trial = try_detector(stream, 777);
+    const DetectorTrial trial = try_detector(stream, 777);
 
     ASSERT_TRUE(trial.lock_after.has_value());
     EXPECT_FALSE(trial.wrong);
@@ -124,11 +124,11 @@ TEST(GraphLoops, AreLockedWithFewKernelsOrNone) {
       const LabelledStream stream =
           make_graph_loop(kernels, milliseconds(period_ms), iterations, random);
 
-      const Trial trial = try_detector(stream, 3);
+      const DetectorTrial trial = try_detector(stream, 3);
 
       ASSERT_TRUE(trial.lock_after.has_value()) << kernels << " kernels, " << period_ms << " ms";
       EXPECT_FALSE(trial.wrong);
-      // A loop of nothing but graphs needs sixteen launches to be looked at.
+      // A loop of nothing but graphs needs sixteen launches before the first analysis.
       EXPECT_LE(trial.lock_after->value(), std::max(0.65, 18e-3 * period_ms));
     }
   }
@@ -148,7 +148,7 @@ TEST(GraphLoops, LoggingBetweenGraphsIsNotTakenForTheIteration) {
     logged.launches.push_back(stream.launches[i]);
   }
 
-  const Trial trial = try_detector(logged, 5);
+  const DetectorTrial trial = try_detector(logged, 5);
 
   ASSERT_TRUE(trial.lock_after.has_value());
   EXPECT_FALSE(trial.wrong) << trial.ratio_at_lock;

@@ -11,12 +11,12 @@ namespace {
 constexpr std::size_t kCandidatesOfAKind = 10;
 constexpr std::size_t kMostClasses = 1024;
 
-// Counts that differ by one chain into a class, but not without end.
+// Counts that differ by one chain into one class, up to a tenth more than the first.
 bool chains(std::uint32_t first, std::uint32_t last, std::uint32_t next) {
   return next - last <= 1 && next <= first + 2 + first / 10;
 }
 
-// Evenness in steps of a hundredth, so that a kernel is preferred to a pair that is hardly better.
+// Evenness in steps of 0.01, so that a single kernel wins over a pair that is hardly better.
 auto evenness(const Token& token) {
   return std::tuple(std::lround(token.cv * 100), token.name.pair, token.cv);
 }

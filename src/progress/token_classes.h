@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens that occur equally often in a stretch: what is launched once an iteration is one class,
-// what is launched twice another. Each class is a guess at the iteration.
+// Groups tokens that occur equally often in a stretch: those launched once per iteration form one
+// class, those launched twice another. Each class is a candidate for the iteration.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace hypermile {
 inline constexpr float kSteadyCv = 0.1F;
 
 struct TokenClass {
-  std::uint32_t first = 0;  // of its members
+  std::uint32_t first = 0;  // index of its first member
   std::uint32_t count = 0;
   std::uint32_t steady = 0;  // members whose gaps hardly vary
-  float cv = 0;              // of the first member, its most even
+  float cv = 0;              // of the first member, which is the most even
   float gap = 0;
 };
 
@@ -27,12 +27,12 @@ class TokenClasses {
  public:
   TokenClasses();
 
-  // Orders the tokens into classes, in place: they must outlive the classes.
+  // Sorts the tokens into classes, in place. The tokens must outlive the classes.
   void sort(std::span<Token> tokens);
 
-  // The most even and the largest classes, at most twenty: worth a closer look.
+  // The most even and the largest classes, at most twenty, for a closer look.
   std::span<const TokenClass> candidates() const { return candidates_; }
-  // The most even first, single kernels before pairs.
+  // The most even member comes first, single kernels before pairs.
   std::span<const Token> members(const TokenClass& of) const {
     return tokens_.subspan(of.first, of.count);
   }

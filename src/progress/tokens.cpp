@@ -61,7 +61,7 @@ void TokenTable::group_kernels(const LaunchRing& ring) {
   for (std::uint32_t i = 0; i < length_; ++i) {
     kernel_positions_[kernel_starts_[ring.kernel(begin_ + i)]++] = i;
   }
-  // Each start has run to its end, which is the next one's start.
+  // Each start has advanced to its end, which is the start of the next.
   for (std::size_t k = KernelNumbers::kMost; k > 0; --k) kernel_starts_[k] = kernel_starts_[k - 1];
   kernel_starts_[0] = 0;
   for (const KernelNumber kernel : kernels_) {
@@ -83,7 +83,7 @@ std::uint16_t TokenTable::pair_number(std::uint32_t key) {
   return kNoPair;
 }
 
-// Only what was used: short stretches are looked at often.
+// Clears only what was used, because short stretches are analysed often.
 void TokenTable::clear_pairs() {
   if (pair_keys_.size() > kPairSlots / 32) {
     std::ranges::fill(pair_slots_, PairSlot{});

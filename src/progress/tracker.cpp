@@ -8,14 +8,14 @@
 namespace hypermile {
 namespace {
 
-constexpr double kAsUsual = 0.2;  // similarity that an iteration may lose against the usual
+constexpr double kAsUsual = 0.2;  // an iteration's similarity may be this much below the usual
 constexpr double kLearnSimilarity = 0.02;
 constexpr float kLearnCounts = 0.03F;
 constexpr float kForget = 0.02F;
 constexpr std::size_t kLeastWitnesses = 6;
 constexpr std::size_t kLeastDisorder = 4;
-constexpr double kTooSoon = 0.6;    // of all witnesses that must have fired in between
-constexpr double kTooShort = 0.85;  // of the shortest iteration
+constexpr double kTooSoon = 0.6;    // share of all witnesses that must have come in between
+constexpr double kTooShort = 0.85;  // share of the shortest iteration
 constexpr double kSlowestGap = 2.5;
 constexpr double kSlack = 64;  // launches
 
@@ -39,7 +39,7 @@ void Tracker::start(const Reference& reference) {
   }
   witnesses_ = 0;
   for (const KernelNumber number : reference.witnesses) {
-    // A witness is in every iteration, so it is a member already.
+    // A witness is in every iteration, so it must be a member already.
     if (witnesses_ == kMostWitnesses || !kernels_[number].member) continue;
     kernels_[number].witness = static_cast<std::int16_t>(witnesses_++);
   }
@@ -71,21 +71,21 @@ void Tracker::resume(std::uint64_t launch) {
   last_fired_.fill(0);
 }
 
-Tracker::Step Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
-  Step step = Step::kNothing;
+Tracker::Outcome Tracker::add(std::uint64_t launch, KernelNumber previous, KernelNumber number) {
+  Outcome outcome = Outcome::kNothing;
   if (is_anchor(previous, number) && !stray_anchor()) {
     close_segment(launch);
-    if (bad_ > most_bad_) return Step::kBroken;
-    step = Step::kBoundary;
+    if (bad_ > most_bad_) return Outcome::kBroken;
+    outcome = Outcome::kBoundary;
   }
-  if (!open_) return ++segment_length_ > give_up_ ? Step::kBroken : Step::kNothing;
+  if (!open_) return ++segment_length_ > give_up_ ? Outcome::kBroken : Outcome::kNothing;
   Kernel& kernel = kernels_[number];
-  if (count(kernel, number)) return Step::kBroken;
-  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Step::kBroken;
-  return step;
+  if (count(kernel, number)) return Outcome::kBroken;
+  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Outcome::kBroken;
+  return outcome;
 }
 
-// Counts the launch; true where it is one too many.
+// Counts the launch; true if the pattern is broken by it.
 bool Tracker::count(Kernel& kernel, KernelNumber number) {
   if (!kernel.member) {
     kernel.member = true;
@@ -100,7 +100,7 @@ bool Tracker::count(Kernel& kernel, KernelNumber number) {
   return too_much_unexplained();
 }
 
-// A launch of the anchor's kernel in the middle of an iteration.
+// True for a launch of the anchor's kernel in the middle of an iteration.
 bool Tracker::stray_anchor() const {
   if (!open_) return false;
   if (segment_length_ < kTooShort * shortest_) return true;
@@ -112,13 +112,13 @@ bool Tracker::too_much_unexplained() const {
   if (segment_length_ > give_up_) return true;
   const double unexplained = bad_ + excess_ - (1.2 - similarity_) * length_;
   if (unexplained <= most_bad_) return false;
-  // A missed anchor doubles every count; only what is beyond that, and beyond what usually varies,
-  // tells of something else.
+  // A missed anchor doubles every count, so only launches beyond twice the reference and beyond the
+  // usual variation mean something else.
   const double beyond_twice = (0.2 + 1.5 * (1 - similarity_)) * length_;
   return bad_ > 0 || excess_twice_ > beyond_twice || segment_length_ > 2.3 * length_;
 }
 
-// Between two launches of one witness most others must have come.
+// Between two launches of one witness, most other witnesses must have come.
 bool Tracker::out_of_order(std::int16_t witness) {
   std::uint64_t& last = last_fired_[static_cast<std::size_t>(witness)];
   ++witness_clock_;
@@ -147,8 +147,8 @@ void Tracker::close_segment(std::uint64_t launch) {
       alike = try_several(alike);
     const bool unusual = alike < similarity_ - kAsUsual;
     if (unusual && (segments_ == 0 || std::exchange(resumed_, false))) {
-      // Not begun yet: what lies before the first iteration as usual is something else, or began in
-      // the middle of one.
+      // Tracking has not begun: whatever lies before the first usual iteration is something else,
+      // or began in the middle of an iteration.
       iterations_ = 0;
       first_boundary_ = launch;
     } else {
@@ -162,7 +162,8 @@ void Tracker::close_segment(std::uint64_t launch) {
   segment_start_ = launch;
 }
 
-// Whether the segment is two or three iterations whose anchors were missed; sets iterations_.
+// Checks whether the segment is two or three iterations whose anchors were missed; sets
+// iterations_.
 double Tracker::try_several(double alike) {
   const auto times = static_cast<unsigned>(std::lround(segment_length_ / length_));
   if (times < 2 || times > 3) return alike;
@@ -175,7 +176,7 @@ double Tracker::try_several(double alike) {
   return several;
 }
 
-// Launches that the reference, so many times, explains; notes the counts that are unusual.
+// Returns the launches that `times` references explain, and records unusual counts.
 double Tracker::compare(unsigned times) {
   events_.clear();
   double matched = 0;
@@ -192,7 +193,7 @@ double Tracker::compare(unsigned times) {
   return matched;
 }
 
-// True where the segment is as usual and is to be learnt from.
+// True if the segment is usual and should be learnt from.
 bool Tracker::judge(double alike) {
   if (alike < similarity_ - kAsUsual) {
     if (bad_ == 0) first_bad_ = segment_start_;
@@ -208,7 +209,8 @@ bool Tracker::judge(double alike) {
   return iterations_ == 1;
 }
 
-// Clears the counts, after learning from them where told so, and forgets kernels gone out of use.
+// Clears the counts, after learning from them if `learn`, and forgets kernels that are no longer
+// used.
 void Tracker::begin_segment(bool learn) {
   const float rate = learn ? kLearnCounts : 0;
   std::size_t kept = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows a known pattern launch by launch: says where each iteration begins, learns slow changes
-// of the pattern, and notices when the job does something else. O(1) per launch; a boundary costs
-// one step per distinct kernel of the iteration.
+// Follows a known pattern launch by launch: reports where each iteration begins, learns slow
+// changes of the pattern, and notices when the job does something else. O(1) per launch; a boundary
+// costs one operation per distinct kernel of the iteration. Part of the detector.
 //
-// Three tests say that the pattern is broken: the witnesses come in another order, more launches
-// than ever before are not explained by the reference, or an iteration does not end.
+// The pattern is broken if the witnesses come in another order, if more launches than ever before
+// are not explained by the reference, or if an iteration does not end.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace hypermile {
 
-// A kernel launched more (or less) often in an iteration than in the reference.
+// A kernel that an iteration launched more (or less) often than the reference.
 struct CountEvent {
   KernelNumber kernel = 0;
   bool more = false;
@@ -26,38 +26,38 @@ struct CountEvent {
 
 class Tracker {
  public:
-  enum class Step { kNothing, kBoundary, kBroken };
+  enum class Outcome { kNothing, kBoundary, kBroken };
 
   Tracker();
 
-  // Begins anew. The first anchor opens the first iteration.
+  // Starts again. The first anchor opens the first iteration.
   void start(const Reference& reference);
-  // Launches were missed before `launch`: goes on with the first anchor from there, which ends no
+  // Launches were missed before `launch`. Tracking resumes at the next anchor, which ends no
   // iteration.
   void resume(std::uint64_t launch);
-  // `launch` numbers consecutively. After kBroken only start().
-  Step add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
+  // `launch` must count up by one. After kBroken, only start() may follow.
+  Outcome add(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 
-  // Of the boundary just told: iterations that ended there. 0 at the first, 2 or 3 where anchors
-  // were missed.
+  // Iterations that ended at the boundary just reported: 0 at the first, 2 or 3 if anchors were
+  // missed.
   unsigned iterations() const { return iterations_; }
   std::span<const CountEvent> events() const { return events_; }
 
-  // Since start().
+  // Both count since start().
   std::uint64_t segments() const { return segments_; }
   std::uint64_t first_boundary() const { return first_boundary_; }
-  // Where the launches that are not explained begin.
+  // Where the unexplained launches begin.
   std::uint64_t first_bad() const { return bad_ > 0 ? first_bad_ : segment_start_; }
   double length() const { return length_; }
   double similarity() const { return similarity_; }
-  // Standard deviation over mean of the last (at most 128) iterations' launches.
+  // Standard deviation over mean of the launches in the last iterations, at most 128.
   double gap_cv() const;
-  // Their mean.
+  // Mean launches of the same iterations.
   double mean_gap() const;
   std::size_t gaps() const { return segments_ < kGaps ? segments_ : kGaps; }
-  // Kernels launched in most iterations.
+  // Number of kernels that most iterations launch.
   std::size_t distinct() const;
-  // What was learnt so far, as `from` with its numbers replaced.
+  // `from` with its numbers replaced by what was learnt so far.
   Reference learnt(const Reference& from) const;
 
   std::size_t memory_bytes() const;
@@ -87,30 +87,30 @@ class Tracker {
   bool out_of_order(std::int16_t witness);
 
   TokenName anchor_;
-  std::vector<Kernel> kernels_;        // by number
-  std::vector<KernelNumber> members_;  // those with a reference or a count
+  std::vector<Kernel> kernels_;        // by kernel number
+  std::vector<KernelNumber> members_;  // kernels with a reference or a count
   std::vector<CountEvent> events_;
 
   bool open_ = false;
-  bool resumed_ = false;  // and no whole iteration since
+  bool resumed_ = false;  // resume() was called, and no whole iteration has come since
   unsigned iterations_ = 0;
   std::uint64_t segments_ = 0;
   std::uint64_t segment_start_ = 0;
   std::uint64_t first_boundary_ = 0;
   double length_ = 0;      // launches of the reference
-  double similarity_ = 0;  // what is usual
-  double shortest_ = 0;    // iteration of late, in launches
-  double longest_ = 0;     // likewise
-  double most_bad_ = 0;    // launches unexplained beyond which the pattern is broken
-  double give_up_ = 0;     // launches in one segment beyond which it is
-  double bad_ = 0;         // unexplained launches of the segments gone bad in a row
+  double similarity_ = 0;  // usual similarity
+  double shortest_ = 0;    // shortest recent iteration, in launches
+  double longest_ = 0;     // longest recent iteration, in launches
+  double most_bad_ = 0;    // the pattern is broken above this many unexplained launches
+  double give_up_ = 0;     // the pattern is broken above this many launches in one segment
+  double bad_ = 0;         // unexplained launches of consecutive bad segments
   std::uint64_t first_bad_ = 0;
   std::uint32_t segment_length_ = 0;
   std::uint32_t excess_ = 0;        // launches of this segment beyond the reference
-  std::uint32_t excess_twice_ = 0;  // beyond twice the reference
+  std::uint32_t excess_twice_ = 0;  // launches of this segment beyond twice the reference
 
   std::size_t witnesses_ = 0;
-  std::uint64_t witness_clock_ = 0;  // launches of any witness
+  std::uint64_t witness_clock_ = 0;  // counts launches of all witnesses
   std::array<std::uint64_t, kMostWitnesses> last_fired_{};
   unsigned disorder_ = 0;
 

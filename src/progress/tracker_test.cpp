@@ -10,7 +10,7 @@ namespace {
 
 constexpr KernelNumber kLength = 40;
 
-// Kernels 1 to 40, once each; 1 opens.
+// Kernels 1 to 40, once each; kernel 1 opens an iteration.
 Reference plain() {
   Reference reference;
   reference.anchor = {1, 0, false};
@@ -29,10 +29,10 @@ class Following : public ::testing::Test {
 
   // Adds a launch; true while the pattern is not broken.
   bool add(KernelNumber kernel) {
-    const auto step = tracker_.add(launch_++, previous_, kernel);
+    const auto outcome = tracker_.add(launch_++, previous_, kernel);
     previous_ = kernel;
-    if (step == Tracker::Step::kBoundary) iterations_ += tracker_.iterations();
-    return step != Tracker::Step::kBroken;
+    if (outcome == Tracker::Outcome::kBoundary) iterations_ += tracker_.iterations();
+    return outcome != Tracker::Outcome::kBroken;
   }
   bool add_iteration(KernelNumber without = 0) {
     for (KernelNumber k = 1; k <= kLength; ++k) {
@@ -64,7 +64,7 @@ TEST_F(Following, MissedAnchorCountsTwoIterations) {
   EXPECT_EQ(iterations_, 10U);
 }
 
-TEST_F(Following, StrayAnchorIsPassedOver) {
+TEST_F(Following, StrayAnchorIsIgnored) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
   for (KernelNumber k = 1; k <= kLength; ++k) {
     ASSERT_TRUE(add(k));
@@ -77,14 +77,14 @@ TEST_F(Following, StrayAnchorIsPassedOver) {
   EXPECT_EQ(iterations_, 10U);
 }
 
-TEST_F(Following, OtherWorkBreaksWithinTwoIterationsOfIt) {
+TEST_F(Following, OtherWorkBreaksThePatternWithinTwoIterations) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
 
   std::uint64_t more = 0;
   while (more < 1000 && add(static_cast<KernelNumber>(100 + more % 7))) ++more;
 
   EXPECT_LE(more, 2U * kLength + 64);
-  EXPECT_EQ(tracker_.first_bad(), 4U * kLength) << "the open iteration is where it began";
+  EXPECT_EQ(tracker_.first_bad(), 4U * kLength) << "the break began with the open iteration";
 }
 
 TEST_F(Following, ShorterLoopOfTheSameKernelsBreaksByOrder) {
@@ -101,7 +101,7 @@ TEST_F(Following, ShorterLoopOfTheSameKernelsBreaksByOrder) {
 }
 
 TEST_F(Following, PauseWithoutLaunchesIsNoBreakAndSlowDriftIsLearnt) {
-  // A kernel is replaced by another for good: at first an event, then usual.
+  // One kernel replaces another for good: first this is an event, later it is usual.
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(add_iteration(7));
     ASSERT_TRUE(add(200));
@@ -119,7 +119,7 @@ TEST_F(Following, PauseWithoutLaunchesIsNoBreakAndSlowDriftIsLearnt) {
   EXPECT_TRUE(tracker_.events().empty());
 }
 
-TEST_F(Following, TellsUnusualCounts) {
+TEST_F(Following, ReportsUnusualCounts) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
   ASSERT_TRUE(add(300));
   ASSERT_TRUE(add(300));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a stretch of launches passes in a few long waits (for a graph, for data, for the GPU at a
-// synchronisation) or at the pace of many kernels one after the other. Whole iterations of few
-// launches do the former; the layers of a long forward pass, behind a full queue, do the latter.
+// Tells whether launches pass in a few long waits (for a graph, for data, for the GPU at a
+// synchronisation) or at the steady pace of many kernels. Whole iterations of few launches spend
+// their time in waits; the layers of a long forward pass, behind a full queue, do not. A pure
+// function.
 #pragma once
 
 #include <cstddef>

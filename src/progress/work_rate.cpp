@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window is cut into bins. Each holds how many launches and blocks it saw and of which kernels
-// (hashed); the rate is the Theil-Sen slope of the running sums over the bins' ends, its error the
-// spread between eight parts of the window, and the mixture has moved when the halves of the window
-// differ by more than bins taken alternately do.
+// The window is cut into bins. Each bin counts its launches and blocks, and its launches by
+// (hashed) kernel. The rate is the Theil-Sen slope of the running sums over the bins; its error
+// comes from the spread between eight parts of the window. The mixture has changed if the halves of
+// the window differ by clearly more than alternate bins do.
 #include "progress/work_rate.h"
 
 #include <fmt/format.h>
@@ -14,30 +14,29 @@
 #include <span>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
 constexpr std::size_t kBins = 64;
 constexpr std::size_t kParts = 8;
 constexpr std::size_t kKinds = 256;
-constexpr double kShift = 0.05;      // of the launches, always borne
-constexpr double kShiftByNoise = 2;  // times what alternate bins differ by
+constexpr double kShift = 0.05;      // share of launches that may always differ
+constexpr double kShiftByNoise = 2;  // times the difference between alternate bins
 constexpr double kLeastLaunches = 64;
-// 97.5 % point of Student's t with seven degrees of freedom over that of the normal law: eight
-// parts know their own spread poorly, and the error must hold all the same.
-constexpr double kFewParts = 2.365 / 1.960;
 
 std::size_t kind_of(std::uint32_t kernel) {
   return (kernel * 0x9E3779B1U) >> 24;
 }
 
-// Median of the slopes over pairs at least a quarter of the window apart.
-double slope(const std::vector<double>& sums, double step) {
+// The median slope of pairs at least a quarter of the window apart.
+double slope(const std::vector<double>& sums, double bin_s) {
   std::vector<double> slopes;
   const std::size_t apart = std::max<std::size_t>(1, sums.size() / 4);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (std::size_t j = i + apart; j < sums.size(); ++j) {
-      slopes.push_back((sums[j] - sums[i]) / (static_cast<double>(j - i) * step));
+      slopes.push_back((sums[j] - sums[i]) / (static_cast<double>(j - i) * bin_s));
     }
   }
   const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
@@ -45,7 +44,7 @@ double slope(const std::vector<double>& sums, double step) {
   return *middle;
 }
 
-RateEstimate rate(const std::vector<double>& per_bin, double step) {
+RateEstimate rate(const std::vector<double>& per_bin, double bin_s) {
   std::vector<double> sums(1, 0.0);
   for (const double work : per_bin) sums.push_back(sums.back() + work);
   const std::size_t bins = per_bin.size();
@@ -54,18 +53,21 @@ RateEstimate rate(const std::vector<double>& per_bin, double step) {
   for (std::size_t part = 0; part < kParts; ++part) {
     const std::size_t from = part * bins / kParts;
     const std::size_t to = (part + 1) * bins / kParts;
-    const double here = (sums[to] - sums[from]) / (static_cast<double>(to - from) * step);
+    const double here = (sums[to] - sums[from]) / (static_cast<double>(to - from) * bin_s);
     sum += here;
     squares += here * here;
   }
   const double mean = sum / kParts;
   const double variance = std::max(0.0, squares / kParts - mean * mean) / (kParts - 1);
-  return {slope(sums, step), kFewParts * std::sqrt(variance)};
+  // Eight parts estimate their own spread poorly. Widened like this, ±1.96 standard errors still
+  // cover 95 %.
+  static const double few_parts = student_half_width95(kParts - 1) / normal_half_width95();
+  return {slope(sums, bin_s), few_parts * std::sqrt(variance)};
 }
 
 using Kinds = std::array<double, kKinds>;
 
-// Share of the launches by which two mixtures differ.
+// The share of launches by which two mixtures differ.
 double differ(const Kinds& a, const Kinds& b) {
   double all_a = 0;
   double all_b = 0;
@@ -88,9 +90,9 @@ Error refuse(std::string why, std::string remedy) {
 class WorkRate::Bins {
  public:
   explicit Bins(Seconds window)
-      : step_(std::max<std::int64_t>(
+      : bin_ns_(std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::clamp(window.value(), 0.1, 3600.0) * 1e9 / kBins))) {
-    // The bin that is being filled does not count.
+    // One more bin, because the bin that is being filled does not count.
     bins_.resize(kBins + 1);
   }
 
@@ -101,9 +103,9 @@ class WorkRate::Bins {
   }
 
   void add(const Launch& launch) {
-    // Nearly every launch falls into the bin of the one before: no division for those.
+    // Nearly every launch falls into the same bin as the one before and needs no division.
     const std::int64_t ns = launch.time.nanoseconds();
-    if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= step_) turn_to(ns);
+    if (newest_ == nullptr || ns < newest_begin_ || ns - newest_begin_ >= bin_ns_) turn_to(ns);
     if (newest_ == nullptr) return;
     Bin& bin = *newest_;
     ++bin.launches;
@@ -123,11 +125,12 @@ class WorkRate::Bins {
     std::array<std::uint32_t, kKinds> kinds{};
   };
 
-  std::int64_t number_of(Instant time) const { return time.nanoseconds() / step_; }
-  // Makes the bin of that time the newest; null where it is gone, and late launches are let go.
+  std::int64_t number_of(Instant time) const { return time.nanoseconds() / bin_ns_; }
+  // Makes the bin of this time the newest. newest_ is null if that bin is gone; late launches are
+  // dropped.
   void turn_to(std::int64_t ns) {
     newest_ = nullptr;
-    const std::int64_t number = ns / step_;
+    const std::int64_t number = ns / bin_ns_;
     if (ns < 0) return;
     Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
     if (bin.number > number) return;
@@ -135,28 +138,28 @@ class WorkRate::Bins {
       bin = {};
       bin.number = number;
     }
-    if (first_ < 0) first_ = number + 1;  // the first bin is seen from somewhere in its middle
+    if (first_ < 0) first_ = number + 1;  // the first bin is incomplete
     newest_ = &bin;
-    newest_begin_ = number * step_;
+    newest_begin_ = number * bin_ns_;
   }
-  // The bin of that number; nullptr where nothing was launched in it.
+  // The bin with this number; nullptr if nothing was launched in it.
   const Bin* find(std::int64_t number) const {
     const Bin& bin = bins_[static_cast<std::size_t>(number) % bins_.size()];
     return bin.number == number ? &bin : nullptr;
   }
 
-  std::int64_t step_;  // ns
+  std::int64_t bin_ns_;  // length of a bin
   std::vector<Bin> bins_;
   std::int64_t first_ = -1;
-  Bin* newest_ = nullptr;          // that launches fall into
+  Bin* newest_ = nullptr;          // launches go into this bin
   std::int64_t newest_begin_ = 0;  // ns
 };
 
 Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
-  const std::int64_t end = number_of(now);  // not yet over
+  const std::int64_t end = number_of(now);  // this bin is not complete yet
   const std::int64_t begin = std::max<std::int64_t>(first_, end - static_cast<std::int64_t>(kBins));
   if (first_ < 0 || end - begin < static_cast<std::int64_t>(kBins / 2)) {
-    return refuse("launches were seen for less than half a window", "wait");
+    return refuse("launches were seen for less than half a window", "wait a few seconds");
   }
   std::vector<double> launches;
   std::vector<double> blocks;
@@ -181,15 +184,15 @@ Result<WorkRateEstimate> WorkRate::Bins::estimate(Instant now) const {
   const double shift = differ(first_half, second_half);
   if (shift > kShift + kShiftByNoise * differ(even, odd)) {
     return refuse(
-        fmt::format("the mixture of kernels moved by {:.0f} % within the window", 100 * shift),
+        fmt::format("the mixture of kernels changed by {:.0f} % within the window", 100 * shift),
         "wait until the job does the same work for a whole window");
   }
-  const double step = static_cast<double>(step_) * 1e-9;
-  WorkRateEstimate estimate{.launches = rate(launches, step),
+  const double bin_s = static_cast<double>(bin_ns_) * 1e-9;
+  WorkRateEstimate estimate{.launches = rate(launches, bin_s),
                             .blocks = std::nullopt,
                             .mixture_shift = shift,
-                            .span = Seconds(static_cast<double>(end - begin) * step)};
-  if (all_blocks) estimate.blocks = rate(blocks, step);
+                            .span = Seconds(static_cast<double>(end - begin) * bin_s)};
+  if (all_blocks) estimate.blocks = rate(blocks, bin_s);
   return estimate;
 }
 

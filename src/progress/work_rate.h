@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work per second for a job without a period: launches and blocks per second, as a robust slope
-// over the last seconds, with a standard error. It stands in for iterations per second only while
-// the job does the same mixture of kernels; when the mixture moves, rates before and after measure
-// different work and no rate is given (kNotReady, with the reason).
+// over the last seconds, with a standard error. It replaces iterations per second only while the
+// job's mixture of kernels stays the same. If the mixture changes, the rates before and after
+// measure different work, and none is returned (kNotReady, with the reason).
 //
 // O(1) per launch, fixed memory, one thread.
 #pragma once
@@ -26,9 +26,9 @@ struct RateEstimate {
 
 struct WorkRateEstimate {
   RateEstimate launches;
-  // Where every launch told its grid; graphs do not.
+  // Set if every launch reported its grid; graphs do not.
   std::optional<RateEstimate> blocks;
-  double mixture_shift = 0;  // 0..1: share of the launches by which the halves of the window differ
+  double mixture_shift = 0;  // 0..1: share of launches by which the window's halves differ
   Seconds span;
 };
 
@@ -40,9 +40,9 @@ class WorkRate {
   WorkRate& operator=(WorkRate&&) noexcept;
 
   void add(const Launch& launch);
-  // Forgets everything, as after a change of Setting.
+  // Forgets everything, for instance after a change of setting.
   void restart();
-  // Over the last window that ends at `now`; needs half a window of launches at least.
+  // The rate over the window that ends at `now`; needs launches over at least half a window.
   Result<WorkRateEstimate> estimate(Instant now) const;
 
  private:

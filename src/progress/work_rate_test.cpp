@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "base/statistics.h"
 
 namespace hypermile {
 namespace {
@@ -15,7 +16,7 @@ Launch launch_at(double seconds, std::uint32_t kernel, std::uint32_t blocks = 0)
   return {Instant() + Seconds(seconds), kernel, blocks, 0};
 }
 
-// Launches at random with this rate, of kernels below `kinds`.
+// Adds launches at random times with this rate, of kernels below `kinds`.
 double poisson(WorkRate& rate, double from, double to, double per_second, std::uint32_t kinds,
                Random& random) {
   double now = from;
@@ -26,7 +27,7 @@ double poisson(WorkRate& rate, double from, double to, double per_second, std::u
   }
 }
 
-TEST(WorkRate, IsTheSlopeWithAnErrorThatHolds) {
+TEST(WorkRate, IsTheSlopeWithAnErrorThatCoversTheTruth) {
   Random random(1);
   int covered = 0;
   constexpr int kTimes = 300;
@@ -39,7 +40,7 @@ TEST(WorkRate, IsTheSlopeWithAnErrorThatHolds) {
     ASSERT_TRUE(estimate.ok()) << estimate.error().line();
     EXPECT_NEAR(estimate->launches.per_second, 2000, 200);
     const double off = std::abs(estimate->launches.per_second - 2000);
-    if (off < 1.96 * estimate->launches.standard_error) ++covered;
+    if (off < normal_half_width95() * estimate->launches.standard_error) ++covered;
   }
   EXPECT_GE(covered, 0.90 * kTimes);
 }
@@ -58,7 +59,7 @@ TEST(WorkRate, SeesASlowdown) {
   EXPECT_NEAR(after->launches.per_second / before->launches.per_second, 0.9, 0.03);
 }
 
-TEST(WorkRate, RefusesWhenTheMixtureMoves) {
+TEST(WorkRate, RefusesWhenTheMixtureChanges) {
   Random random(3);
   WorkRate rate;
   poisson(rate, 0, 2, 3000, 10, random);
@@ -82,7 +83,7 @@ TEST(WorkRate, RefusesUntilHalfAWindowIsSeenAndWithoutLaunches) {
   EXPECT_FALSE(rate.estimate(Instant() + Seconds(100)).ok());
 }
 
-TEST(WorkRate, CountsBlocksOnlyWhereEveryLaunchTellsThem) {
+TEST(WorkRate, CountsBlocksOnlyIfEveryLaunchReportsThem) {
   Random random(5);
   WorkRate rate;
   poisson(rate, 0, 4.5, 1000, 10, random);
@@ -98,7 +99,7 @@ TEST(WorkRate, CountsBlocksOnlyWhereEveryLaunchTellsThem) {
   EXPECT_FALSE(without->blocks.has_value());
 }
 
-TEST(WorkRate, TakesAnyTimes) {
+TEST(WorkRate, AcceptsAnyTimes) {
   WorkRate rate;
   for (const std::int64_t ns : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
                                 std::int64_t{0}, std::numeric_limits<std::int64_t>::max()}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can happen in a run, one type an event. docs/reference/event-log.md is the format's
-// reference and docs/reference/event-log.schema.json its schema; a change here is a change there,
-// and of kEventVersion where an old reader would misread it. Reports, metrics and plots are made
-// from these events alone.
+// What can happen in a run: one type for each event. docs/reference/event-log.md is the
+// reference of the format and docs/reference/event-log.schema.json its schema: a change here is a
+// change there, and a change of kEventVersion where an old reader would misread it. Reports,
+// metrics and plots are made from these events alone.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,11 @@ struct SampleEvent {
 };
 
 struct WindowEvent {
-  GpuUuid gpu;
+  GpuUuid gpu;  // empty where no GPU could be read: time only
   Window window;
   std::optional<std::int64_t> process = {};  // whose iterations were measured
+  // Iterations that the process has run in this phase so far, measured or not.
+  std::optional<double> counted = {};
 };
 
 // A GPU that the job uses is watched from now on.
@@ -54,8 +56,8 @@ struct ProcessEvent {
   std::int64_t process = 0;
   std::string name;
   std::string status;                  // "watching", "no_cupti", …: whether its launches are seen
-  std::string reason;                  // of a status that is not "watching"
-  std::vector<std::uint32_t> devices;  // that it uses, by CUDA's numbers
+  std::string reason;                  // why the status is not "watching"
+  std::vector<std::uint32_t> devices;  // the GPUs that it uses, by CUDA's numbers
 };
 
 // The job's iterations were found, lost, or their pattern changed.
@@ -64,11 +66,11 @@ struct ProgressEvent {
   std::string state;   // "searching", "locked", "idle", "ended"
   std::string source;  // "launches", "nvtx", "ticks", "none"
   std::optional<std::uint32_t> phase;
-  bool known_phase = false;  // met before: its earlier Windows may be compared
+  bool known_phase = false;  // seen before: its earlier windows may be compared with new ones
   std::optional<double> launches_per_iteration;
   std::optional<double> confidence;
-  std::vector<std::uint32_t> inner_iterations;  // in one of each outer level, inner to outer
-  std::optional<double> micro_batches;          // of an optimizer step, where it has several
+  std::vector<std::uint32_t> inner_iterations;  // in one iteration of each outer level
+  std::optional<double> micro_batches;          // in an optimizer step, where it has several
 };
 
 struct Decision {
@@ -76,17 +78,16 @@ struct Decision {
   std::string policy;
   Setting setting;
   std::string reason;                     // in words
-  std::optional<double> confidence;       // that the Setting is within the bound
+  std::optional<double> confidence;       // probability that the setting keeps the bound
   std::map<std::string, double> numbers;  // what the reason rests on
 };
 
-// What the policy expected of the Settings it chooses from when it decided, relative to the
-// default.
+// What the policy expected of one setting when it decided, relative to the default.
 struct ForecastPoint {
   Setting setting;
   double slowdown = 0;  // 0.03: 3 % slower
   double slowdown_sd = 0;
-  double score = 1;  // of the objective: the energy, where that is to be least
+  double score = 1;  // of the objective: the energy, where the objective is least energy
   double score_sd = 0;
   double safe = 1;  // probability of keeping the bound
 };
@@ -94,28 +95,28 @@ struct Forecast {
   GpuUuid gpu;
   std::string policy;
   std::vector<ForecastPoint> points;
-  bool exploring = false;  // for a search that begins; else for the Setting held
+  bool exploring = false;  // true where a search begins, false where a setting is held
   std::optional<std::int64_t> process = {};
   std::optional<std::uint32_t> phase = {};
 };
 
-// A Setting asked for and what became of it. `effective` is what the card then showed.
+// A setting was requested. The `effective` values are what the card showed afterwards.
 struct SettingChange {
   GpuUuid gpu;
   Setting requested;
   bool accepted = false;
-  std::string problem;  // why not, when it was not
+  std::string problem;  // why the request was not accepted
   std::optional<Mhz> effective_sm_clock;
   std::optional<Mhz> effective_memory_clock;
   std::optional<Watts> effective_power_limit;
 };
 
-// The Controller is in another state, or in the same one for another reason.
+// The controller is in another state, or in the same state for another reason.
 struct StateChange {
   std::string state;  // "warm_up", "baseline", "search", "hold", …: see docs/design/policies.md
   std::string previous;                      // "" at the start
   std::string reason;                        // in words
-  std::optional<std::int64_t> process = {};  // whose phase it is about
+  std::optional<std::int64_t> process = {};  // the process whose phase this is about
   std::optional<std::uint32_t> phase = {};
   std::map<std::string, double> numbers = {};  // what the reason rests on
 };
@@ -127,22 +128,22 @@ struct Drift {
   double after = 0;
 };
 
-// What the job asks of a GPU at its default, collected over a baseline (features.h).
+// How the job uses a GPU at its default, collected over a baseline (features.h).
 struct FeaturesEvent {
   GpuUuid gpu;
   std::optional<std::int64_t> process = {};
   std::optional<std::uint32_t> phase = {};
-  std::map<std::string, double>
-      values;  // by the names of docs/reference/features.md; missing ones absent
-  std::map<std::string, double> numbers;  // what collecting them cost
+  // By the names of docs/reference/features.md; unknown values are absent.
+  std::map<std::string, double> values;
+  std::map<std::string, double> numbers;  // what it cost to collect them
 };
 
 struct Throttle {
   GpuUuid gpu;
-  EventReasons reasons;  // none: it has ended
+  EventReasons reasons;  // empty when throttling has ended
 };
 
-// How long the driver took over every call on a GPU since it was opened (gpu/call_times.h).
+// How long the driver took for every call on a GPU since the GPU was opened (gpu/call_times.h).
 struct DriverCalls {
   GpuUuid gpu;
   CallTimes calls;
@@ -157,7 +158,7 @@ struct RunEnd {
   int exit_code = 0;
   std::string reason;
   std::map<std::string, double> totals;   // joules, seconds, iterations, …
-  std::vector<std::string> summary = {};  // in lines for people, as the terminal shows them
+  std::vector<std::string> summary = {};  // the lines that the terminal shows at the end
 };
 
 using EventBody = std::variant<RunStart, GpuEvent, SampleEvent, WindowEvent, ProcessEvent,
@@ -169,11 +170,14 @@ struct Event {
   EventBody body;
 };
 
-// One line of JSON without the line break. Never fails: text that is no UTF-8 is replaced.
+// The event with every instant in it counted from `origin`.
+Event counted_from(Instant origin, Event event);
+
+// One line of JSON without the line break. Never fails: text that is not UTF-8 is replaced.
 std::string to_json_line(const Event& event);
 
-// The reverse. kParse says what is missing; unknown keys are passed over, unknown types are an
-// error.
+// Reads what to_json_line() wrote. kParse says what is missing; unknown keys are passed over,
+// unknown types are an error.
 Result<Event> parse_event(std::string_view line);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events as JSON and back. Each type has one pair of functions (what is measured has its own in
-// measured_json.cpp); the envelope {"v","t","type"} is added around them. nullopt is left out,
+// Events as JSON and back. Each type has one pair of functions (those of measured quantities are in
+// measured_json.cpp); the envelope {"v","t","type"} is added around them. A nullopt is left out,
 // never written as null or 0.
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -9,13 +9,14 @@
 #include "record/event.h"
 #include "record/json_fields.h"
 #include "record/measured_json.h"
+#include "record/setting_json.h"
 
 namespace hypermile {
 namespace {
 
 using namespace json_fields;
 
-// A forecast has many numbers; digits beyond a hundredth of a per mille say nothing.
+// A forecast has many numbers, and digits beyond 0.001 % mean nothing.
 double rounded(double value) {
   return std::round(value * 1e5) / 1e5;
 }
@@ -245,6 +246,15 @@ Error broken(const std::string& what) {
 
 }  // namespace
 
+Event counted_from(Instant origin, Event event) {
+  const auto shifted = [&](Instant time) { return Instant() + (time - origin); };
+  event.time = shifted(event.time);
+  if (auto* measured = std::get_if<WindowEvent>(&event.body)) {
+    measured->window.begin = shifted(measured->window.begin);
+  }
+  return event;
+}
+
 std::string to_json_line(const Event& event) {
   json j = std::visit([](const auto& body) { return body_json(body); }, event.body);
   j["v"] = kEventVersion;
@@ -255,7 +265,8 @@ std::string to_json_line(const Event& event) {
 Result<Event> parse_event(std::string_view line) {
   const json j = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!j.is_object()) return broken("expected a JSON object");
-  // The library reports a missing or mistyped key by throwing; this is where that becomes an Error.
+  // The JSON library throws where a key is missing or has the wrong type; here that becomes an
+  // Error.
   try {
     if (integer_from<int>(j, "v") != kEventVersion) {
       return broken("version " + j.at("v").dump() + ", this program reads " +

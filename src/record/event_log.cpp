@@ -36,7 +36,7 @@ class LogFile final : public LineSink {
   }
 
   Result<void> sync() override {
-    // A pipe or terminal has nothing to sync and says EINVAL or EROFS.
+    // A pipe or a terminal has nothing to sync and returns EINVAL or EROFS.
     if (::fdatasync(fd_) != 0 && errno != EINVAL && errno != EROFS) return io_error(path_, "sync");
     return {};
   }
@@ -66,7 +66,9 @@ EventLog::EventLog(std::unique_ptr<LineSink> sink, const Clock& clock)
     : sink_(std::move(sink)), clock_(clock) {}
 
 Result<void> EventLog::append(EventBody body) {
-  const Event event{clock_.now(), std::move(body)};
+  const Instant now = clock_.now();
+  if (!first_) first_ = now;
+  const Event event = counted_from(*first_, {now, std::move(body)});
   if (listener_) listener_(event);
   if (!sink_) return {};
   if (broken_) {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "testing/example_events.h"
 
 namespace hypermile {
@@ -109,6 +109,25 @@ TEST(EventLog, ReportsAFullDiskOnceAndThenCountsWhatIsLost) {
     EXPECT_EQ(failures, 1);
     EXPECT_EQ(log.lost(), static_cast<std::size_t>(5 - good));
   }
+}
+
+TEST(EventLog, CountsEveryInstantFromTheFirstEventHoweverLongTheMachineHasRun) {
+  VirtualClock clock;
+  clock.sleep_until(Instant() + Seconds(86400));
+  std::vector<Event> seen;
+  EventLog log(nullptr, clock);
+  log.listen([&](const Event& event) { seen.push_back(event); });
+
+  ASSERT_TRUE(log.append(RunStart{}).ok());
+  Window window;
+  window.begin = clock.now() + Seconds(1);
+  clock.sleep_until(clock.now() + Seconds(3));
+  ASSERT_TRUE(log.append(WindowEvent{GpuUuid("GPU-1"), window}).ok());
+
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].time, Instant());
+  EXPECT_EQ(seen[1].time, Instant() + Seconds(3));
+  EXPECT_EQ(std::get<WindowEvent>(seen[1].body).window.begin, Instant() + Seconds(1));
 }
 
 TEST(DescribeRun, NamesProgramCommandAndGpus) {

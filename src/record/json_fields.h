@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Members that several events share, as JSON and back: optional quantities, whole numbers,
-// instants, Settings, identities. For event_json.cpp alone. Reading throws the JSON library's
-// exceptions, which parse_event() turns into an Error.
+// instants, identities. Only the files of this folder that read and write JSON include it. Reading
+// throws the JSON library's exceptions, which parse_event() turns into an Error.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace hypermile::json_fields {
 
 using json = nlohmann::json;
 
-// JSON has no NaN or infinity; a value that is neither known nor finite is left out.
+// JSON has no NaN or infinity: a value that is unknown or not finite is left out.
 inline void put(json& j, const char* key, const std::optional<double>& value) {
   if (value && std::isfinite(*value)) j[key] = *value;
 }
@@ -35,17 +35,17 @@ void get_if(const json& j, const char* key, Value& value) {
   if (j.contains(key)) value = j.at(key).get<Value>();
 }
 
-// The library would cast any number; a fraction or 1e67 is no count, code or set of bits.
+// The library casts any number, but a fraction or 1e67 is not a count, a code or a set of bits.
 template <class Integer>
 Integer integer_from(const json& j, const char* key) {
   const json& value = j.at(key);
   if (!value.is_number_integer()) {
-    throw json::other_error::create(501, std::string(key) + " is no whole number", &j);
+    throw json::other_error::create(501, std::string(key) + " is not a whole number", &j);
   }
   return value.get<Integer>();
 }
 
-// A time further from the origin than this is no time of a run, and would not fit an Instant.
+// No run lasts longer than this, and an Instant would overflow at a later time.
 inline constexpr double kFarthestSeconds = 9e9;
 
 inline Instant instant_from(const json& j, const char* key) {
@@ -54,21 +54,6 @@ inline Instant instant_from(const json& j, const char* key) {
     throw json::other_error::create(501, std::string(key) + " is out of range", &j);
   }
   return Instant() + Seconds(seconds);
-}
-
-inline json setting_json(const Setting& setting) {
-  json j = json::object();
-  put(j, "sm_mhz", setting.sm_clock);
-  put(j, "mem_mhz", setting.memory_clock);
-  put(j, "power_limit_w", setting.power_limit);
-  return j;
-}
-inline Setting setting_from(const json& j) {
-  Setting setting;
-  get(j, "sm_mhz", setting.sm_clock);
-  get(j, "mem_mhz", setting.memory_clock);
-  get(j, "power_limit_w", setting.power_limit);
-  return setting;
 }
 
 inline GpuUuid gpu_from(const json& j) {

@@ -12,9 +12,24 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kChunk = 1 << 18;
-// No event is as long as this: what has no line break by then is no log.
+constexpr std::size_t kChunk = 1 << 18;  // bytes of one read
+// No event is as long as this many bytes: a text without a line break by then is not a log.
 constexpr std::size_t kLongestLine = 1 << 22;
+
+// What a simulator trained, "" for a real run: runs of equal jobs may be compared.
+std::string simulated_job(const RunDigest& run) {
+  if (run.told_by_start("simulated") != "true") return "";
+  return fmt::format("{} {} {}", run.told_by_start("gpu"), run.told_by_start("workload"),
+                     run.told_by_start("seed"));
+}
+
+// The totals of a run at the default that has ended.
+std::optional<DefaultRun> default_run_of(const RunDigest& run) {
+  if (!run.end() || run.told_by_start("policy") != "default") return std::nullopt;
+  const JobTotals job = run.figures().job();
+  if (!job.joules) return std::nullopt;
+  return DefaultRun{job.seconds, *job.joules, job.iterations};
+}
 
 Error io_error(const std::string& path) {
   const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
@@ -40,6 +55,7 @@ Result<void> LogTail::open() {
   offset_ = 0;
   rest_.clear();
   runs_.clear();
+  default_runs_.clear();
   runs_left_out_ = 0;
   events_ = unreadable_ = 0;
   return {};
@@ -86,14 +102,24 @@ void LogTail::take_line(std::string_view line) {
     return;
   }
   ++events_;
-  if (runs_.empty() || std::holds_alternative<RunStart>(event->body)) {
-    runs_.push_back(std::make_unique<RunDigest>(size_.points, size_.lines));
-    if (runs_.size() > size_.runs) {
-      runs_.erase(runs_.begin());
-      ++runs_left_out_;
-    }
+  const bool begins = std::holds_alternative<RunStart>(event->body);
+  if (runs_.empty() || begins) begin_run(*event);
+  RunDigest& run = *runs_.back();
+  run.add(counted_from(run_began_, *event));
+  const std::string job = simulated_job(run);
+  if (job.empty()) return;
+  if (const auto known = default_runs_.find(job); begins && known != default_runs_.end()) {
+    run.compare_with(known->second);
   }
-  runs_.back()->add(*event);
+  if (const auto played = default_run_of(run)) default_runs_[job] = *played;
+}
+
+void LogTail::begin_run(const Event& first) {
+  run_began_ = first.time;
+  runs_.push_back(std::make_unique<RunDigest>(size_.points, size_.lines));
+  if (runs_.size() <= size_.runs) return;
+  runs_.erase(runs_.begin());
+  ++runs_left_out_;
 }
 
 Result<LogTail> read_log(const std::string& path, DigestSize size) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "testing/example_events.h"
+#include "testing/measured_runs.h"
 
 namespace hypermile {
 namespace {
@@ -60,6 +61,46 @@ TEST_F(LogTailTest, CountsLinesThatAreNoEventsAndGoesOn) {
   ASSERT_TRUE(log.ok());
   EXPECT_EQ(log->unreadable_lines(), 1u);
   EXPECT_TRUE(log->runs().front()->end());
+}
+
+// Logs of version 0.1 have the machine's uptime as the time of their events.
+TEST_F(LogTailTest, CountsTheTimesOfEachRunFromItsStart) {
+  const MeasuredGpu card{GpuUuid("GPU-1")};
+  WindowEvent event = card.window({}, 0.1, 300);
+  for (const double booted : {86400.0, 90000.0}) {
+    event.window.begin = Instant() + Seconds(booted + 4);
+    append(to_json_line(event_at(booted, RunStart{})) + "\n");
+    append(to_json_line(event_at(booted + 6, event)) + "\n");
+  }
+
+  const Result<LogTail> log = read_log(path_);
+
+  ASSERT_TRUE(log.ok());
+  ASSERT_EQ(log->runs().size(), 2u);
+  for (const auto& run : log->runs()) {
+    EXPECT_EQ(run->now_s(), 6);
+    EXPECT_EQ(run->figures().job().seconds, 6);
+    EXPECT_EQ(run->gpus().front()->phases.front().time_s.buckets().front().first_s, 5);
+  }
+}
+
+TEST_F(LogTailTest, ComparesASimulatedRunWithTheDefaultRunBeforeIt) {
+  const auto play = [&](const std::string& policy, double joules) {
+    RunStart start;
+    start.environment = {{"simulated", "true"}, {"gpu", "g"}, {"workload", "w"}, {"seed", "1"}};
+    start.environment["policy"] = policy;
+    append(line(start));
+    append(line(RunEnd{0, "", {{"seconds", 10}, {"joules", joules}, {"iterations", 7}}, {}}));
+  };
+  play("default", 1000);
+  play("hypermile", 900);
+
+  const Result<LogTail> log = read_log(path_);
+
+  ASSERT_TRUE(log.ok());
+  EXPECT_TRUE(log->runs().back()->figures().job().against_default_run);
+  EXPECT_NEAR(log->runs().back()->figures().job().energy_change->value, -0.1, 1e-12);
+  EXPECT_FALSE(log->runs().front()->figures().job().energy_change);
 }
 
 TEST_F(LogTailTest, KeepsTheNewestRuns) {

@@ -4,10 +4,37 @@
 #include <nlohmann/json.hpp>
 
 #include "record/json_fields.h"
+#include "record/setting_json.h"
 
 namespace hypermile {
 
 using namespace json_fields;
+
+namespace {
+
+// Kinds of refusal that readers tell apart; any other is absent.
+constexpr std::pair<Refusal, const char*> kRefusals[] = {
+    {Refusal::kHeldBack, "held_back"}, {Refusal::kClockNotReached, "clock_not_reached"},
+    {Refusal::kIdle, "idle"},          {Refusal::kPaused, "paused"},
+    {Refusal::kNoPower, "no_power"},
+};
+
+void put_refusal(json& j, Refusal refusal) {
+  for (const auto& [kind, name] : kRefusals) {
+    if (kind == refusal) j["refusal"] = name;
+  }
+}
+
+Refusal refusal_from(const json& j) {
+  std::string told;
+  get_if(j, "refusal", told);
+  for (const auto& [kind, name] : kRefusals) {
+    if (told == name) return kind;
+  }
+  return Refusal::kOther;
+}
+
+}  // namespace
 
 json body_json(const SampleEvent& e) {
   const Sample& s = e.sample;
@@ -67,7 +94,11 @@ json body_json(const WindowEvent& e) {
     j["level"] = w.pattern.level;
     j["gpu_timed"] = w.gpu_timed;
   }
-  if (!w.unusable.empty()) j["unusable"] = w.unusable;
+  put(j, "job_iterations", e.counted);
+  if (!w.unusable.empty()) {
+    j["unusable"] = w.unusable;
+    put_refusal(j, w.refusal);
+  }
   return j;
 }
 void read_body(const json& j, WindowEvent& e) {
@@ -96,7 +127,9 @@ void read_body(const json& j, WindowEvent& e) {
     w.pattern.level = integer_from<std::uint32_t>(j, "level");
     w.gpu_timed = j.at("gpu_timed").get<bool>();
   }
+  get(j, "job_iterations", e.counted);
   get_if(j, "unusable", w.unusable);
+  if (!w.unusable.empty()) w.refusal = refusal_from(j);
 }
 
 json body_json(const FeaturesEvent& e) {
@@ -136,11 +169,11 @@ json body_json(const DriverCalls& e) {
 }
 void read_body(const json& j, DriverCalls& e) {
   e.gpu = gpu_from(j);
-  for (const auto& [kind, told] : j.at("calls").items()) {
+  for (const auto& [kind, times] : j.at("calls").items()) {
     CallHistogram& histogram = e.calls[kind];
-    histogram.bounds_s = told.at("bounds_s").get<std::vector<double>>();
-    histogram.counts = told.at("counts").get<std::vector<std::uint64_t>>();
-    histogram.sum_s = told.at("sum_s").get<double>();
+    histogram.bounds_s = times.at("bounds_s").get<std::vector<double>>();
+    histogram.counts = times.at("counts").get<std::vector<std::uint64_t>>();
+    histogram.sum_s = times.at("sum_s").get<double>();
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of what was measured as JSON and back, without the envelope that event_json.cpp puts
-// around them; it is the only one that calls these. Reading throws what nlohmann::json throws where
-// a field is missing or of another type.
+// Events of measured quantities as JSON and back, without the envelope that event_json.cpp puts
+// around them; only event_json.cpp calls these functions. Reading throws the JSON library's
+// exceptions where a field is missing or has the wrong type.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -7,12 +7,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "record/figures_json.h"
+#include "record/setting_json.h"
+
 namespace hypermile {
 namespace {
 
 using json = nlohmann::json;
 
-// To so many significant digits: the page is read by people and must stay small.
+// Rounds to so many significant digits: a screen shows no more, and the page stays small.
 double shortened(double value, int digits = 5) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));
@@ -23,30 +26,28 @@ double milliseconds_of(double time_s) {
   return std::round(time_s * 1e3) / 1e3;
 }
 
-void put(json& j, const char* key, const std::optional<double>& value) {
+void put_short(json& j, const char* key, const std::optional<double>& value) {
   if (value && std::isfinite(*value)) j[key] = shortened(*value);
 }
 
 template <class Tag>
-void put(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
-  if (value) put(j, key, std::optional(value->value()));
+void put_short(json& j, const char* key, const std::optional<Quantity<Tag>>& value) {
+  if (value) put_short(j, key, std::optional(value->value()));
 }
 
 json setting_of(const Setting& setting) {
-  json j = {{"label", to_string(setting)}};
-  put(j, "sm_mhz", setting.sm_clock);
-  put(j, "mem_mhz", setting.memory_clock);
-  put(j, "limit_w", setting.power_limit);
+  json j = setting_json(setting);
+  j["label"] = to_string(setting);
   return j;
 }
 
-json series_of(const ThinnedSeries& series) {
+json series_of(const ThinnedSeries& series, double scale = 1) {
   json t = json::array(), mean = json::array(), low = json::array(), high = json::array();
   for (const ThinnedSeries::Bucket& bucket : series.buckets()) {
     t.push_back(milliseconds_of(bucket.time_s()));
-    mean.push_back(shortened(bucket.mean()));
-    low.push_back(shortened(bucket.low));
-    high.push_back(shortened(bucket.high));
+    mean.push_back(shortened(scale * bucket.mean()));
+    low.push_back(shortened(scale * bucket.low));
+    high.push_back(shortened(scale * bucket.high));
   }
   return {{"t", std::move(t)},
           {"mean", std::move(mean)},
@@ -54,29 +55,9 @@ json series_of(const ThinnedSeries& series) {
           {"high", std::move(high)}};
 }
 
-void put_mean(json& j, const std::string& name, const WeightedMean& mean) {
-  if (mean.empty()) return;
-  const WeighedMean estimate = mean.estimate();
-  put(j, name.c_str(), std::optional(estimate.mean));
-  put(j, (name + "_error").c_str(), estimate.error);
-}
-
-json measured_of(const MeasuredPhase& phase, const SettingDigest& measured) {
-  json j = {{"setting", setting_of(measured.setting)},
-            {"windows", measured.windows},
-            {"unusable", measured.unusable},
-            {"iterations", shortened(measured.iterations)},
-            {"kept", phase.kept == measured.setting}};
-  put_mean(j, "time_s", measured.time_s);
-  put_mean(j, "energy_j", measured.energy_j);
-  put_mean(j, "power_w", measured.power_w);
-  put_mean(j, "sm_mhz", measured.sm_mhz);
-  if (const auto compared = phase.compare(measured.setting)) {
-    put(j, "slowdown", std::optional(compared->slowdown));
-    put(j, "slowdown_error", compared->slowdown_error);
-    put(j, "saved", std::optional(compared->saved));
-    put(j, "saved_error", compared->saved_error);
-  }
+json measured_of(const SettingCost& cost) {
+  json j = cost_json(cost);
+  j["setting"] = setting_of(cost.setting);
   return j;
 }
 
@@ -93,22 +74,23 @@ json forecast_of(const std::vector<ForecastPoint>& points) {
   return list;
 }
 
-json phase_of(const MeasuredPhase& phase) {
+json phase_of(const RunFigures& figures, const GpuUuid& gpu, const PhaseSeries& series) {
+  const PhaseFigures* measured = figures.find(gpu, series.process, series.pattern);
   json settings = json::array();
-  for (const SettingDigest& measured : phase.settings) {
-    if (measured.windows > 0) settings.push_back(measured_of(phase, measured));
+  if (measured != nullptr) {
+    for (const SettingCost& cost : measured->costs()) settings.push_back(measured_of(cost));
   }
-  json j = {{"process", phase.process},
-            {"phase", phase.pattern.phase},
-            {"level", phase.pattern.level},
-            {"seconds", shortened(phase.seconds)},
-            {"settings", std::move(settings)},
-            {"time_s", series_of(phase.time_s)},
-            {"energy_j", series_of(phase.energy_j)},
-            {"forecast", forecast_of(phase.last_forecast)},
-            {"first_forecast", forecast_of(phase.first_forecast)}};
-  put(j, "saved_j", phase.saved_j());
-  return j;
+  const double micro_batches = figures.micro_batches(series.process, series.pattern.phase);
+  return {{"process", series.process},
+          {"phase", series.pattern.phase},
+          {"level", series.pattern.level},
+          {"seconds", shortened(measured != nullptr ? measured->seconds() : 0)},
+          {"main", measured != nullptr && measured == figures.main_phase(gpu)},
+          {"settings", std::move(settings)},
+          {"time_s", series_of(series.time_s, micro_batches)},
+          {"energy_j", series_of(series.energy_j, micro_batches)},
+          {"forecast", forecast_of(series.last_forecast)},
+          {"first_forecast", forecast_of(series.first_forecast)}};
 }
 
 std::optional<double> total(const RunDigest& run, const char* name) {
@@ -119,11 +101,11 @@ std::optional<double> total(const RunDigest& run, const char* name) {
 
 json now_of(const Sample& last) {
   json j = json::object();
-  put(j, "power_w", last.power_instant ? last.power_instant : last.power_average);
-  put(j, "sm_mhz", last.sm_clock);
-  put(j, "mem_mhz", last.memory_clock);
-  put(j, "temperature_c", last.temperature);
-  put(j, "utilization", last.gpu_utilization);
+  put_short(j, "power_w", last.power_instant ? last.power_instant : last.power_average);
+  put_short(j, "sm_mhz", last.sm_clock);
+  put_short(j, "mem_mhz", last.memory_clock);
+  put_short(j, "temperature_c", last.temperature);
+  put_short(j, "utilization", last.gpu_utilization);
   return j;
 }
 
@@ -135,10 +117,8 @@ json gpu_of(const RunDigest& run, const WatchedGpu& gpu) {
     asked.push_back(std::move(entry));
   });
   json phases = json::array();
-  for (const MeasuredPhase& phase : gpu.phases) {
-    json entry = phase_of(phase);
-    entry["main"] = &phase == gpu.main_phase();
-    phases.push_back(std::move(entry));
+  for (const PhaseSeries& series : gpu.phases) {
+    phases.push_back(phase_of(run.figures(), gpu.identity.uuid, series));
   }
   json j = {{"uuid", gpu.identity.uuid.text()},
             {"name", gpu.identity.name},
@@ -153,12 +133,12 @@ json gpu_of(const RunDigest& run, const WatchedGpu& gpu) {
             {"throttled", gpu.throttled},
             {"now", now_of(gpu.last)}};
   if (gpu.identity.index) j["index"] = *gpu.identity.index;
-  put(j, "energy_j", gpu.energy());
+  put_short(j, "energy_j", run.figures().energy(gpu.identity.uuid));
   if (gpu.truth) {
     j["oracle"] = {{"setting", setting_of(gpu.truth->setting)}};
-    put(j["oracle"], "slowdown", total(run, "true_best_slowdown"));
+    put_short(j["oracle"], "slowdown", total(run, "true_best_slowdown"));
     if (const auto change = total(run, "true_best_energy_change")) {
-      put(j["oracle"], "saved", std::optional(-*change));
+      put_short(j["oracle"], "saved", std::optional(-*change));
     }
   }
   return j;
@@ -172,7 +152,7 @@ std::string title_of(const RunDigest& run) {
     return fmt::format("{} on {} under {}", workload, gpu, run.told_by_start("policy"));
   }
   std::string title;
-  bool job = false;  // what stands behind --
+  bool job = false;  // the words after --
   for (const std::string& word : run.start().command) {
     if (job) title += (title.empty() ? "" : " ") + word;
     job = job || word == "--";
@@ -223,7 +203,9 @@ nlohmann::json run_json(const RunDigest& run, const std::string& id, const std::
   j["environment"] = run.start().environment;
   j["policy"] = run.told_by_start("policy");
   j["objective"] = run.told_by_start("objective");
-  put(j, "bound", run.bound());
+  put_short(j, "bound", run.bound());
+  j["job"] = job_json(run.figures().job());
+  j["phases"] = phases_json(run.figures());
   j["state_reason"] = run.state_reason();
   j["states"] = states_of(run);
   j["told"] = told_of(run);

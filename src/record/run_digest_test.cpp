@@ -12,37 +12,21 @@ namespace {
 const MeasuredGpu kCard{GpuUuid("GPU-1")};
 const Setting kLower{.sm_clock = Mhz(1400)};
 
-TEST(RunDigest, ComparesOnlyWindowsOfOnePhase) {
+TEST(RunDigest, HoldsTheFiguresOfItsEvents) {
   RunDigest run(100, 100);
 
-  for (const double wobble : {-0.001, 0.001}) {
-    run.add(event_at(1, kCard.window({}, 0.1 + wobble, 300)));
-    run.add(event_at(2, kCard.window(kLower, 0.102 + wobble, 250)));
-    run.add(event_at(3, kCard.window(kLower, 0.01, 100, /*phase=*/1)));
-  }
+  run.add(event_at(1, kCard.window({}, 0.1, 300)));
+  run.add(event_at(2, kCard.window(kLower, 0.102, 250)));
 
-  const MeasuredPhase* main = run.gpus().front()->main_phase();
-  ASSERT_NE(main, nullptr);
-  const auto compared = main->compare(kLower);
-  ASSERT_TRUE(compared);
-  EXPECT_NEAR(compared->slowdown, 0.02, 1e-9);
-  EXPECT_NEAR(compared->saved, 1 - 0.102 * 250 / (0.1 * 300), 1e-9);
-  EXPECT_GT(compared->saved_error.value_or(0), 0);
-  EXPECT_NEAR(main->saved_j().value_or(0), 20 * (30 - 25.5), 1e-6);
+  EXPECT_NEAR(run.figures().job().saved_j->value, 10 * (30 - 25.5), 1e-9);
 }
 
-TEST(RunDigest, CallsKeptWhatAPhaseWasLastMeasuredAtWhileHolding) {
+TEST(RunDigest, PassesOverTheGpuOfAWindowThatHasNone) {
   RunDigest run(100, 100);
 
-  run.add(event_at(1, kCard.decision({}, true)));
-  run.add(event_at(2, kCard.window({}, 0.1, 300)));
-  run.add(event_at(3, kCard.decision(kLower, true)));
-  run.add(event_at(4, kCard.window(kLower, 0.102, 250)));
-  EXPECT_FALSE(run.gpus().front()->main_phase()->kept);
-  run.add(event_at(5, kCard.decision(kLower, false)));
-  run.add(event_at(6, kCard.window(kLower, 0.102, 250)));
+  run.add(event_at(1, MeasuredGpu{}.window({}, 0.1, 300)));
 
-  EXPECT_EQ(run.gpus().front()->main_phase()->kept, kLower);
+  EXPECT_TRUE(run.gpus().empty());
 }
 
 TEST(RunDigest, CountsWhatMetricsAreMadeOf) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run in a few lines, from its events alone: what the terminal shows at its end, and what
-// `hypermile report --text` makes of any log, of one that a crash cut off, too.
+// A run in a few lines, from its events alone: `hypermile report --text` prints them for any log,
+// also for one that a crash cut off.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace hypermile {
 
-// The lines that the run itself has left at its end; where it has left none, measured_text().
+// The lines that the terminal showed when the run ended; where the log has none, measured_text().
 std::string summary_text(const RunDigest& run);
 
-// How the run ended, if it did; baseline and what was kept with 95 % intervals, what was tried,
-// what was saved in J and Wh, the last state and why: from Windows, decisions and states.
+// How the run ended, if it did; the whole job against the default; what each phase cost at the
+// default, at the kept setting and at those tried; the controller's last state and its reason.
 std::string measured_text(const RunDigest& run);
 
 }  // namespace hypermile

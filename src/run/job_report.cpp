@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/environment_variable.h"
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "run/job_outcome.h"
 
 namespace hypermile {
@@ -28,14 +28,14 @@ std::map<std::string, double> totals(const RunSummary& summary) {
 
 nlohmann::json json_of(const JobOutcome& outcome) {
   nlohmann::json document = to_json(outcome.summary);
-  if (outcome.control) document["control"] = to_json(*outcome.control);
+  if (outcome.control) document["control"] = to_json(*outcome.control, outcome.summary.figures);
   if (outcome.expected) document["expected"] = to_json(*outcome.expected);
   return document;
 }
 
 std::string text_of(const JobOutcome& outcome) {
   std::string text = to_text(outcome.summary);
-  if (outcome.control) text += to_text(*outcome.control);
+  if (outcome.control) text += to_text(*outcome.control, outcome.summary.figures);
   if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
   return text;
 }
@@ -101,9 +101,11 @@ void JobReport::append(EventBody body) {
   }
 }
 
-void JobReport::finish(const JobOutcome& outcome, const std::string& reason) {
-  const RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary),
-                   lines_of(text_of(outcome))};
+void JobReport::finish(JobOutcome outcome, const std::string& reason) {
+  RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary), {}};
+  // The figures must know the totals, as those of a reader of the log do, before text is made.
+  outcome.summary.figures.add({world_.clock.now(), end});
+  end.summary = lines_of(text_of(outcome));
   append(end);
   if (request_.report.show_run) show(outcome, end);
   page_.finish();

@@ -33,7 +33,7 @@ class JobReport {
   // One line for a person.
   void say(const std::string& line);
   // Writes the last event, with `reason`, and everything that is made from the log.
-  void finish(const JobOutcome& outcome, const std::string& reason);
+  void finish(JobOutcome outcome, const std::string& reason);
 
  private:
   void append(EventBody body);

@@ -109,7 +109,7 @@ TEST(Job, IsInTheSameProcessGroupAndSession) {
 }
 
 TEST(Job, GoesOnWhenWeAreKilled) {
-  Driver driver({"bash", "-c", "echo $$; read x; echo \"alive $x\"; exit 3"});
+  RunningDriver driver({"bash", "-c", "echo $$; read x; echo \"alive $x\"; exit 3"});
   driver.line();
 
   ::kill(driver.pid(), SIGKILL);
@@ -119,7 +119,7 @@ TEST(Job, GoesOnWhenWeAreKilled) {
 }
 
 TEST(Job, IsOverWhenTheCommandIsWhateverItLeavesBehind) {
-  Driver driver({"bash", "-c", "(exec 1>&- 2>&-; sleep 100) & echo $!; exit 5"});
+  RunningDriver driver({"bash", "-c", "(exec 1>&- 2>&-; sleep 100) & echo $!; exit 5"});
   const pid_t left_behind = std::stoi(driver.line());
 
   const DriverResult result = driver.finish();
@@ -132,7 +132,7 @@ TEST(Job, IsOverWhenTheCommandIsWhateverItLeavesBehind) {
 TEST(JobWatch, PassesOnWhatIsSentToUs) {
   for (const char* name : {"HUP", "INT", "QUIT", "USR1", "USR2", "TERM", "WINCH", "RTMIN+3"}) {
     const std::string trap = std::string("trap 'echo got; exit 7' ") + name;
-    Driver driver({"bash", "-c", trap + "; echo ready; while :; do sleep 0.01; done"});
+    RunningDriver driver({"bash", "-c", trap + "; echo ready; while :; do sleep 0.01; done"});
     driver.line();
 
     ASSERT_EQ(
@@ -146,7 +146,7 @@ TEST(JobWatch, PassesOnWhatIsSentToUs) {
 }
 
 TEST(JobWatch, OutlivesAJobThatHandlesTheSignal) {
-  Driver driver({"bash", "-c", "trap 'echo one' TERM; echo ready; read x; read y; exit 9"});
+  RunningDriver driver({"bash", "-c", "trap 'echo one' TERM; echo ready; read x; read y; exit 9"});
   driver.line();
 
   ::kill(driver.pid(), SIGTERM);
@@ -165,7 +165,7 @@ TEST(JobWatch, DoesNotReturnToTheJobWhatTheJobSent) {
 }
 
 TEST(JobWatch, StopsAndContinuesWithTheJob) {
-  Driver driver({"bash", "-c", "echo $$; read x; exit 4"});
+  RunningDriver driver({"bash", "-c", "echo $$; read x; exit 4"});
   const pid_t job = std::stoi(driver.line());
 
   ::kill(job, SIGSTOP);

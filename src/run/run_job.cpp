@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "inject/ring_sweep.h"
+#include "inject/stale_rings.h"
 #include "run/find_cupti.h"
 #include "run/injection.h"
 #include "run/job_watch.h"
@@ -21,7 +21,7 @@ Result<RingFolder> make_ring_folder(const std::optional<JobUser>& user) {
 // Puts everything into the job's environment that makes it visible to us. nullopt, with one line
 // that says why, where the job cannot be seen at all.
 std::optional<RingFolder> prepare(JobCommand& job, const RunRequest& request, JobReport& report) {
-  sweep_ring_folders();
+  remove_stale_rings();
   Result<RingFolder> folder = make_ring_folder(job.user);
   if (!folder) {
     report.say(folder.error().line() + "; the job runs unobserved");

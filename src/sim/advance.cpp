@@ -7,15 +7,15 @@
 #include "gpu/gpu.h"
 #include "sim/job_steps.h"
 #include "sim/limiter.h"
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 #include "sim/sensors.h"
 
 namespace hypermile {
 namespace {
 
 constexpr double kZ99 = 2.3263478740408408;  // 99th percentile of the normal distribution
-// What a collective that waits for other ranks keeps of the SMs: its kernel spins in a few blocks,
-// so the GPU counts as busy all the while.
+// SM activity of a collective that waits for other ranks: its kernel spins in a few blocks, so that
+// the GPU counts as busy throughout.
 constexpr double kSpinningSms = 0.05;
 
 double draw_delay(SimRandom& random, const DelayModel& model) {
@@ -25,7 +25,7 @@ double draw_delay(SimRandom& random, const DelayModel& model) {
   return median * std::exp(sigma * random.gaussian());
 }
 
-double memory_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double memory_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return state.in_force.memory_clock.value_or(gpu.clocks.memory_default).value();
 }
 
@@ -58,8 +58,8 @@ Totals totals_after(const SimGpuState& state, double span) {
   return totals;
 }
 
-// Ends the segment at `time_s`, where a new one begins.
-void settle(SimGpuState& state, const GpuPhysics& gpu, double time_s) {
+// Ends the current segment at `time_s`.
+void settle(SimGpuState& state, const GpuConstants& gpu, double time_s) {
   const double span = time_s - state.segment.start_s;
   if (span <= 0) return;
   limiter_sees(state, gpu, span);
@@ -68,7 +68,7 @@ void settle(SimGpuState& state, const GpuPhysics& gpu, double time_s) {
   state.segment.start_s = time_s;
 }
 
-void rest(SimGpuState& state, const GpuPhysics& gpu) {
+void rest(SimGpuState& state, const GpuConstants& gpu) {
   const double start = state.segment.start_s;
   state.segment = Segment();
   state.segment.start_s = start;
@@ -76,7 +76,7 @@ void rest(SimGpuState& state, const GpuPhysics& gpu) {
   state.segment.sm_reported_mhz = state.segment.sm_true_mhz = gpu.clocks.sm_idle.value();
 }
 
-// Nothing is done: while the memory clock changes, and while other ranks are waited for.
+// The rates while the memory clock changes or other ranks are awaited: no progress.
 void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool spinning) {
   segment.unit_rate = segment.dram = segment.fp64 = segment.fp32 = segment.tensor = 0;
   segment.estimate_w = 0;
@@ -85,8 +85,8 @@ void stand_still(Segment& segment, const PartRate& rate, double leakage_w, bool 
   segment.power_w = rate.wait_w + leakage_w * rate.wait_v2;
 }
 
-// The rates from here on.
-void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
+// Sets the rates of the new segment.
+void begin_segment(SimGpuState& state, const GpuConstants& gpu, const Load* load) {
   if (!state.job.running || load == nullptr) {
     rest(state, gpu);
     return;
@@ -115,7 +115,7 @@ void begin_segment(SimGpuState& state, const GpuPhysics& gpu, const Load* load) 
   segment.tensor = busy * rate.tensor;
 }
 
-void act(SimGpuState& state, const GpuPhysics& gpu, Knob knob) {
+void act(SimGpuState& state, const GpuConstants& gpu, Knob knob) {
   PendingChange& change = state.pending[static_cast<std::size_t>(knob)];
   const double old_ceiling = sm_ceiling(state, gpu);
   const double old_memory = memory_in_force(state, gpu);
@@ -131,15 +131,15 @@ void act(SimGpuState& state, const GpuPhysics& gpu, Knob knob) {
   }
 }
 
-void begin_next_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load) {
+void begin_next_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load) {
   if (!state.job.running) return;
   state.job.waiting = at_barrier(state.job, load);
   if (state.job.waiting) return;
   begin_iteration(state, gpu, load, sm_in_force(state, gpu), memory_in_force(state, gpu));
 }
 
-// Everything due at segment.start_s.
-void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool unit_over,
+// Handles everything that is due at segment.start_s.
+void handle(SimGpuState& state, const GpuConstants& gpu, const Load* load, bool unit_over,
             JobObserver* observer) {
   const double now = state.segment.start_s;
   if (unit_over && finish_unit(state, *load, now, observer)) {
@@ -154,10 +154,10 @@ void handle(SimGpuState& state, const GpuPhysics& gpu, const Load* load, bool un
 
 }  // namespace
 
-SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effects& effects) {
+SimGpuState make_sim_gpu(const GpuConstants& gpu, std::uint64_t seed, const Effects& effects) {
   SimGpuState state;
   state.random.state = seed;
-  state.job_random.state = seed ^ 0x6A6F62;      // any two numbers
+  state.job_random.state = seed ^ 0x6A6F62;      // any two constants
   state.level_random.state = seed ^ 0x6C65766C;  // that differ
   state.effects = effects;
   const auto factor = [&](double deviation) {
@@ -171,7 +171,7 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
   state.die_c = state.sink_c = gpu.thermal.ambient.value();
   state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
   state.limiter.next_s = gpu.limiter.period.value();
-  // The first level lasts some time already; begun as slow so that the first turn makes it fast.
+  // Begins as slow, so that the first change of level makes the job fast.
   state.slow_level = true;
   begin_sensors(state, gpu);
   rest(state, gpu);
@@ -180,8 +180,8 @@ SimGpuState make_sim_gpu(const GpuPhysics& gpu, std::uint64_t seed, const Effect
 
 namespace {
 
-// The next event that is due until `target`; false when there is none.
-bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double target,
+// Processes the next event up to `target`; false when there is none.
+bool step(SimGpuState& state, const GpuConstants& gpu, const Load* load, double target,
           JobObserver* observer) {
   const double end = unit_end(state);
   const double next = next_event(state);
@@ -194,15 +194,15 @@ bool step(SimGpuState& state, const GpuPhysics& gpu, const Load* load, double ta
 
 }  // namespace
 
-void advance(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
+void advance(SimGpuState& state, const GpuConstants& gpu, const Load* load, Seconds until,
              JobObserver* observer) {
   while (step(state, gpu, load, until.value(), observer)) {
   }
   state.now_s = std::max(state.now_s, until.value());
 }
 
-void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* load, Seconds until,
-                        JobObserver* observer) {
+void advance_to_barrier(SimGpuState& state, const GpuConstants& gpu, const Load* load,
+                        Seconds until, JobObserver* observer) {
   while (!state.job.waiting) {
     if (!step(state, gpu, load, until.value(), observer)) {
       state.now_s = std::max(state.now_s, until.value());
@@ -212,7 +212,7 @@ void advance_to_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load* l
   }
 }
 
-void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void set_barrier(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                  std::uint64_t barrier) {
   JobPosition& job = state.job;
   job.barrier = barrier;
@@ -224,7 +224,7 @@ void set_barrier(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
   begin_segment(state, gpu, &load);
 }
 
-void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+void start_job(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                std::uint64_t iterations, std::uint64_t barrier) {
   settle(state, gpu, state.now_s);
   begin_job(state, load, iterations, state.now_s);
@@ -233,13 +233,14 @@ void start_job(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
   begin_segment(state, gpu, &load);
 }
 
-void stop_job(SimGpuState& state, const GpuPhysics& gpu) {
+void stop_job(SimGpuState& state, const GpuConstants& gpu) {
   settle(state, gpu, state.now_s);
   state.job.running = false;
   begin_segment(state, gpu, nullptr);
 }
 
-Seconds request(SimGpuState& state, const GpuPhysics& gpu, Knob knob, std::optional<double> value) {
+Seconds request(SimGpuState& state, const GpuConstants& gpu, Knob knob,
+                std::optional<double> value) {
   if (value) {
     state.requested.set(knob, *value);
   } else {
@@ -263,7 +264,7 @@ double iterations_at(const SimGpuState& state, const Load* load, double span) {
     const double done = std::min(1.0, job.done + state.segment.unit_rate * span);
     return whole + done * static_cast<double>(job.block);
   }
-  // Parts differ in length, so the share is one of time.
+  // Parts differ in length, so the fraction is by time.
   const double share = (state.now_s - job.iteration_start_s) / std::max(job.iteration_s, 1e-9);
   return whole + std::clamp(share, 0.0, 0.999);
 }
@@ -281,7 +282,7 @@ std::uint64_t reasons_of(const SimGpuState& state) {
 
 }  // namespace
 
-SimView view(const SimGpuState& state, const GpuPhysics& gpu, const Load* load) {
+SimView view(const SimGpuState& state, const GpuConstants& gpu, const Load* load) {
   const double span = std::max(0.0, state.now_s - state.segment.start_s);
   SimView now;
   now.iterations = iterations_at(state, load, span);

@@ -30,7 +30,7 @@ bool same_numbers(const SimGpuState& a, const SimGpuState& b) {
 
 TEST(Advance, OneStepAndManyGiveTheSameBits) {
   for (const char* key : {"h200", "rtx3080ti", "v100-sxm2"}) {
-    const GpuPhysics gpu = sheet_of(key).physics;
+    const GpuConstants gpu = sheet_of(key).constants;
     const Load load = workload_of("resnet50").load;
     SimGpuState one = make_sim_gpu(gpu, 7);
     start_job(one, gpu, load);
@@ -46,7 +46,7 @@ TEST(Advance, OneStepAndManyGiveTheSameBits) {
 }
 
 TEST(Advance, EqualSeedsGiveEqualCardsAndOthersDoNot) {
-  const GpuPhysics gpu = sheet_of("h200").physics;
+  const GpuConstants gpu = sheet_of("h200").constants;
   const Load load = workload_of("gpt2").load;
 
   const SimGpuState a = run_job(gpu, load, 30, Effects(), 5);
@@ -59,7 +59,7 @@ TEST(Advance, EqualSeedsGiveEqualCardsAndOthersDoNot) {
 }
 
 TEST(Advance, DoesNotGoBack) {
-  const GpuPhysics gpu = sheet_of("h200").physics;
+  const GpuConstants gpu = sheet_of("h200").constants;
   const Load load = workload_of("resnet50").load;
   SimGpuState state = run_job(gpu, load, 3);
   const SimGpuState before = state;
@@ -71,7 +71,7 @@ TEST(Advance, DoesNotGoBack) {
 }
 
 TEST(Advance, AnIdleCardDrawsItsIdlePower) {
-  const GpuPhysics gpu = sheet_of("a100-40").physics;
+  const GpuConstants gpu = sheet_of("a100-40").constants;
   SimGpuState state = make_sim_gpu(gpu, 1);
 
   advance(state, gpu, nullptr, Seconds(10));
@@ -82,7 +82,7 @@ TEST(Advance, AnIdleCardDrawsItsIdlePower) {
 }
 
 TEST(Advance, TicksAreTheStartsOfIterations) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   const Load load = simple_load(14.1e12 * 0.05, 0);  // 50 ms each
 
   const SimGpuState state = run_job(gpu, load, 1.02);
@@ -95,7 +95,7 @@ TEST(Advance, TicksAreTheStartsOfIterations) {
 }
 
 TEST(Advance, ShortIterationsRunInBlocksAtTheSameRate) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   const Load load = simple_load(14.1e12 * 0.0005, 0);  // 0.5 ms each
 
   const SimGpuState state = run_job(gpu, load, 10);
@@ -104,7 +104,7 @@ TEST(Advance, ShortIterationsRunInBlocksAtTheSameRate) {
 }
 
 TEST(Advance, EvaluationRunsAfterEverySoManyIterations) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   Load load = simple_load(14.1e12 * 0.05, 0);
   load.phase_count = 2;
   load.phases[1] = load.phases[0];
@@ -124,7 +124,7 @@ TEST(Advance, EvaluationRunsAfterEverySoManyIterations) {
 }
 
 TEST(Advance, MicroBatchesRepeatTheirPartsBeforeTheOthers) {
-  const GpuPhysics gpu = typical(sheet_of("h200").physics);
+  const GpuConstants gpu = typical(sheet_of("h200").constants);
   const Load load = workload_of("gpt2").load;
   SimGpuState state = make_sim_gpu(gpu, 1, kNoEffects);
   Collecting seen;
@@ -138,7 +138,7 @@ TEST(Advance, MicroBatchesRepeatTheirPartsBeforeTheOthers) {
 }
 
 TEST(Advance, VariableBatchesScatterAroundTheMean) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   Load load = simple_load(14.1e12 * 0.05, 0);
   load.phases[0].length = {LengthKind::kLognormal, 0.3, 0, 1};
   SimGpuState state = make_sim_gpu(gpu, 1, kNoEffects);
@@ -160,7 +160,7 @@ TEST(Advance, VariableBatchesScatterAroundTheMean) {
 }
 
 TEST(Advance, AnAperiodicJobDrawsItsPhasesByWeight) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   Load load = simple_load(14.1e12 * 0.05, 0);
   load.aperiodic = true;
   load.phase_count = 2;
@@ -180,7 +180,7 @@ TEST(Advance, AnAperiodicJobDrawsItsPhasesByWeight) {
 }
 
 TEST(Advance, WorkDriftsAsTheFileSays) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   Load load = simple_load(14.1e12 * 0.05, 0);
   load.drift = 0.5;
   load.drift_iterations = 100;
@@ -194,7 +194,7 @@ TEST(Advance, WorkDriftsAsTheFileSays) {
 }
 
 TEST(Advance, ARequestActsAfterItsDelay) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   const Load load = simple_load(1e12, 0);
   SimGpuState state = run_job(gpu, load, 1);
 
@@ -211,7 +211,7 @@ TEST(Advance, ARequestActsAfterItsDelay) {
 }
 
 TEST(Advance, DelaysHaveTheSheetsMedianAndTail) {
-  const GpuPhysics gpu = sheet_of("h200").physics;
+  const GpuConstants gpu = sheet_of("h200").constants;
   SimGpuState state = make_sim_gpu(gpu, 3);
   std::vector<double> delays;
   for (int i = 0; i < 4000; ++i) {
@@ -225,7 +225,7 @@ TEST(Advance, DelaysHaveTheSheetsMedianAndTail) {
 }
 
 TEST(Advance, AMemoryClockChangeStallsTraffic) {
-  const GpuPhysics gpu = typical(sheet_of("rtx3080ti").physics);
+  const GpuConstants gpu = typical(sheet_of("rtx3080ti").constants);
   const Load load = simple_load(0, 8.4e9);
   SimGpuState state = run_job(gpu, load, 1);
   request(state, gpu, Knob::kMemoryClock, 5001);
@@ -242,7 +242,7 @@ TEST(Advance, AMemoryClockChangeStallsTraffic) {
 }
 
 TEST(Advance, LaunchesComeInOrderAndAsManyAsTheLoadSays) {
-  const GpuPhysics gpu = typical(sheet_of("h200").physics);
+  const GpuConstants gpu = typical(sheet_of("h200").constants);
   const Load load = workload_of("resnet50").load;
   struct Sink final : LaunchSink {
     void launch(double time_s, double gpu_s, std::uint32_t kernel) override {

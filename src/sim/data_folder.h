@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders of TOML files that come with the program: gpus/ and workloads/.
+// Reads the folders of TOML files that come with the program: gpus/ and workloads/.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct NamedText {
   std::string text;
 };
 
-// FOLDER/KEY.toml. An unknown key is kUsage with the nearest there are; `what` is "GPU" or
+// Reads FOLDER/KEY.toml. An unknown key is kUsage with the most similar keys; `what` is "GPU" or
 // "workload".
 Result<NamedText> read_named_toml(std::string_view folder, std::string_view what,
                                   std::string_view key);
 
-// Keys of the files that are there, sorted; empty where the folder is not found.
+// Keys of the existing files, sorted; empty where the folder is missing.
 std::vector<std::string> toml_keys(std::string_view folder);
 
 }  // namespace hypermile

@@ -175,7 +175,7 @@ CardSpread read_spread(TomlReader reader) {
 }  // namespace
 
 std::vector<Mhz> GpuSheet::sm_clocks() const {
-  const ClockRanges& clocks = physics.clocks;
+  const ClockRanges& clocks = constants.clocks;
   std::vector<Mhz> list;
   for (int i = 0;; ++i) {
     const Mhz clock = clocks.sm_max - clocks.sm_step * i;
@@ -185,23 +185,23 @@ std::vector<Mhz> GpuSheet::sm_clocks() const {
 }
 
 std::vector<Mhz> GpuSheet::memory_clocks() const {
-  const auto& clocks = physics.clocks;
+  const auto& clocks = constants.clocks;
   return {clocks.memory.begin(), clocks.memory.begin() + clocks.memory_count};
 }
 
 Capabilities capabilities_of(const GpuSheet& sheet) {
-  const GpuPhysics& physics = sheet.physics;
+  const GpuConstants& constants = sheet.constants;
   Capabilities capabilities;
   capabilities.sm_clocks = sheet.sm_clocks();
   capabilities.memory_clocks = sheet.memory_clocks();
-  capabilities.power_limit_range = Range{physics.limit.min, physics.limit.max};
-  capabilities.default_power_limit = physics.limit.normal;
-  capabilities.current_power_limit = physics.limit.normal;
+  capabilities.power_limit_range = Range{constants.limit.min, constants.limit.max};
+  capabilities.default_power_limit = constants.limit.normal;
+  capabilities.current_power_limit = constants.limit.normal;
   capabilities.sm_clock_lock = Support::kYes;
-  capabilities.memory_clock_lock = physics.clocks.memory_lock ? Support::kYes : Support::kNo;
+  capabilities.memory_clock_lock = constants.clocks.memory_lock ? Support::kYes : Support::kNo;
   capabilities.power_limit_set = Support::kYes;
   capabilities.may_set = true;
-  capabilities.activity_metrics = physics.sensors.activity_metrics;
+  capabilities.activity_metrics = constants.sensors.activity_metrics;
   return capabilities;
 }
 
@@ -221,16 +221,16 @@ Result<GpuSheet> parse_gpu_sheet(std::string_view text, const std::string& file)
   sheet.compute_minor = static_cast<int>(gpu.number("compute_minor", 0, 99));
   sheet.pci_device_id = static_cast<std::uint32_t>(gpu.number("pci_device_id", 0, 0xFFFFFFFFU));
   gpu.done();
-  GpuPhysics& physics = sheet.physics;
-  physics.clocks = read_clocks(reader.table("clocks", true));
-  physics.limit = read_limit(reader.table("limit", true));
-  physics.rates = read_rates(reader.table("rates", true));
-  physics.power = read_power(reader.table("power", true));
-  physics.thermal = read_thermal(reader.table("thermal", true));
-  physics.limiter = read_limiter(reader.table("limiter", true));
-  physics.switching = read_switching(reader.table("switching", true));
-  physics.sensors = read_sensors(reader.table("sensors", true));
-  physics.spread = read_spread(reader.table("spread", true));
+  GpuConstants& constants = sheet.constants;
+  constants.clocks = read_clocks(reader.table("clocks", true));
+  constants.limit = read_limit(reader.table("limit", true));
+  constants.rates = read_rates(reader.table("rates", true));
+  constants.power = read_power(reader.table("power", true));
+  constants.thermal = read_thermal(reader.table("thermal", true));
+  constants.limiter = read_limiter(reader.table("limiter", true));
+  constants.switching = read_switching(reader.table("switching", true));
+  constants.sensors = read_sensors(reader.table("sensors", true));
+  constants.spread = read_spread(reader.table("spread", true));
   reader.done();
   if (problem) return *problem;
   return sheet;

@@ -4,24 +4,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
 
-constexpr std::uint32_t kWhole = kMaxParts;  // the cache's slot for a whole iteration
-// Iterations are stepped through in blocks of about this length; parts one by one only where they
-// last about as long as a sensor could tell.
+constexpr std::uint32_t kWhole = kMaxParts;  // cache slot of a whole iteration
+// Short iterations run in blocks of about this length; parts run one by one only where a sensor
+// could resolve them.
 constexpr double kBlockSeconds = 0.010;
 constexpr double kShortestPart = 0.004;
 constexpr double kResolvedIteration = 0.020;
-// Two-level times: the job is slower by this much in its slow level; mean stays in each level.
+// Two-level times: relative slowdown of the slow level, and mean durations of both levels.
 constexpr double kSlowLevel = 0.03;
 constexpr double kSlowSeconds = 60;
 constexpr double kFastSeconds = 240;
 constexpr double kSmallestFactor = 0.05;
 
-const PartRate& cached_part(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+const PartRate& cached_part(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                             std::uint32_t part) {
   RateCache& cache = state.cache;
   const std::uint32_t bit = 1U << part;
@@ -34,7 +34,7 @@ const PartRate& cached_part(SimGpuState& state, const GpuPhysics& gpu, const Loa
   return cache.rates[part];
 }
 
-const PartRate& cached_whole(SimGpuState& state, const GpuPhysics& gpu, const Load& load) {
+const PartRate& cached_whole(SimGpuState& state, const GpuConstants& gpu, const Load& load) {
   RateCache& cache = state.cache;
   const std::uint32_t bit = 1U << kWhole;
   if ((cache.valid & bit) == 0) {
@@ -61,7 +61,7 @@ void validate_cache(SimGpuState& state, double sm_mhz, double memory_mhz) {
   cache.valid = 0;
 }
 
-// A factor of mean 1 for the mean of `count` iterations.
+// A factor with mean 1, averaged over `count` iterations.
 double draw_length(SimRandom& random, const LengthSpread& length, double count) {
   const double narrowing = 1 / std::sqrt(count);
   switch (length.kind) {
@@ -93,7 +93,7 @@ double draw_length(SimRandom& random, const LengthSpread& length, double count) 
   return 1;
 }
 
-// The slow level comes and goes by itself; looked at only when an iteration begins.
+// The slow level begins and ends at random; checked only when an iteration begins.
 double level_factor(SimGpuState& state, double time_s) {
   if (state.effects.two_level_times <= 0) return 1;
   while (time_s >= state.level_until_s) {
@@ -110,7 +110,7 @@ double drift_factor(const Load& load, std::uint64_t iterations) {
   return 1 + load.drift * std::min(1.0, along);
 }
 
-// How many iterations may run before something else is due.
+// Number of iterations that can run before another event is due.
 std::uint64_t uninterrupted(const SimGpuState& state, const Load& load) {
   const JobPosition& job = state.job;
   if (load.aperiodic) return 1;
@@ -134,7 +134,7 @@ std::uint32_t draw_phase(SimGpuState& state, const Load& load) {
   return load.phase_count - 1;
 }
 
-// After `count` iterations of the phase in hand.
+// Chooses the phase after `count` iterations of the current one.
 void choose_phase(SimGpuState& state, const Load& load, std::uint64_t count) {
   JobPosition& job = state.job;
   if (load.aperiodic) {
@@ -192,14 +192,14 @@ void begin_job(SimGpuState& state, const Load& load, std::uint64_t iterations, d
   if (load.aperiodic) state.job.phase = draw_phase(state, load);
 }
 
-const PartRate& unit_rate(SimGpuState& state, const GpuPhysics& gpu, const Load& load,
+const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                           double sm_mhz, double memory_mhz) {
   validate_cache(state, sm_mhz, memory_mhz);
   if (state.job.block > 0) return cached_whole(state, gpu, load);
   return cached_part(state, gpu, load, state.job.part);
 }
 
-void begin_iteration(SimGpuState& state, const GpuPhysics& gpu, const Load& load, double sm_mhz,
+void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load, double sm_mhz,
                      double memory_mhz) {
   JobPosition& job = state.job;
   validate_cache(state, sm_mhz, memory_mhz);
@@ -242,7 +242,7 @@ bool finish_unit(SimGpuState& state, const Load& load, double time_s, JobObserve
     return true;
   }
   const PhaseWork& phase = load.phases[job.phase];
-  // The parts of a micro-batch come first and repeat; then the others follow.
+  // The parts that repeat for each micro-batch come first; the others follow.
   const bool was_repeating = phase.parts[job.part].each_micro_batch;
   ++job.part;
   const bool more = job.part < phase.part_count;

@@ -7,8 +7,8 @@
 namespace hypermile {
 namespace {
 
-constexpr double kPace = 6e-6;      // s from one launch to the next, as eager frameworks do it …
-constexpr double kSlowest = 3;      // … give or take: the interpreter in between
+constexpr double kPace = 6e-6;      // s between two launches, as in eager frameworks
+constexpr double kSlowest = 3;      // multiple of kPace at most: the interpreter runs in between
 constexpr double kReaction = 2e-5;  // s from the end of a wait to the first launch
 
 double launches_of(const PhaseWork& phase, const Load& load) {
@@ -26,7 +26,7 @@ void LaunchEmitter::begin_iteration(double start_s) {
   host_s_ = std::max(host_s_, start_s);
 }
 
-// The part keeps the GPU from `start_s` on, for `duration_s`.
+// The part occupies the GPU from `start_s` on, for `duration_s`.
 void LaunchEmitter::emit_part(const PartWork& part, double start_s, double duration_s,
                               LaunchSink& sink) {
   const auto count = static_cast<std::uint64_t>(std::llround(part.launches));
@@ -35,20 +35,20 @@ void LaunchEmitter::emit_part(const PartWork& part, double start_s, double durat
   if (waits > 0) {
     host_s_ = std::max(host_s_, start_s + std::min(waits, duration_s * 0.9) + kReaction);
   }
-  // What must be launched until the part is over cannot be launched slower than that.
+  // All launches must fit into the part's duration.
   const double left = start_s + duration_s - host_s_;
   const double pace = std::min(kPace, std::max(0.0, left) * 0.9 / static_cast<double>(count));
   for (std::uint64_t i = 0; i < count; ++i) {
     const double along = duration_s * static_cast<double>(i) / static_cast<double>(count);
     sink.launch(host_s_, std::max(host_s_, start_s + along),
                 part.first_kernel + static_cast<std::uint32_t>(i % part.kernel_kinds));
-    // Mean 1, from a third on: most launches are quick, some are not.
+    // Mean 1: most launches are quick, some are slow.
     const double draw = random_.uniform();
     host_s_ += pace * (draw < 0.8 ? 0.6 + 0.4 * random_.uniform() : kSlowest * random_.uniform());
   }
 }
 
-// Inside a block the parts' own times are not known: each gets its share of the launches.
+// Within a block the times of single parts are unknown; each gets its share of the launches.
 void LaunchEmitter::emit_iteration(const PhaseWork& phase, double start_s, double duration_s,
                                    LaunchSink& sink) {
   const double spacing = duration_s / std::max(1.0, launches_of(phase, load_));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel launches of a simulated job as a library in the training process would see them: on
-// the host's clock. A host launches an iteration's kernels one after the other, microseconds apart,
-// as soon as the GPU has begun the iteration (it has waited for the loss of the one before), and is
-// done long before the GPU is, unless launching is what takes the time. It stands still where it
-// waits for data. Only for those who ask; the simulator itself never makes them.
+// The kernel launches of a simulated job as a library in the training process would see them, on
+// the host's clock. A host launches the kernels of an iteration microseconds apart, as soon as the
+// GPU has begun the iteration (it has waited for the previous loss). It is done long before the
+// GPU, unless launching itself is the bottleneck, and pauses where it waits for data. Made only on
+// request; the simulator itself needs no launches. Cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace hypermile {
 class LaunchSink {
  public:
   virtual ~LaunchSink() = default;
-  // In order of time. `gpu_s` is when the GPU came to it, as an event recorded there would tell.
+  // In order of time. `gpu_s` is when the GPU reached the kernel, as a recorded event would show.
   virtual void launch(double time_s, double gpu_s, std::uint32_t kernel) = 0;
 };
 
 class LaunchEmitter {
  public:
-  // `load` must outlive it.
+  // `load` must outlive this.
   explicit LaunchEmitter(const Load& load, std::uint64_t seed = 1) : load_(load), random_{seed} {}
 
-  // Of a stretch that is over; stretches in order.
+  // Emits the launches of a finished stretch; stretches come in order.
   void emit(const FinishedUnit& unit, LaunchSink& sink);
-  // The same of one whose launches nobody wants: the next begins when its iteration does.
+  // Skips a stretch without emitting; the next one begins with its iteration.
   void skip(const FinishedUnit& unit);
 
  private:
@@ -41,7 +41,7 @@ class LaunchEmitter {
   SimRandom random_;
   bool begun_ = false;
   std::uint64_t iteration_ = 0;
-  double host_s_ = 0;  // where the host has come to
+  double host_s_ = 0;  // host time of the newest launch
 };
 
 }  // namespace hypermile

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/physics.h"
+#include "sim/part_rate.h"
 
 namespace hypermile {
 namespace {
 
-constexpr double kBoostFullTemperature = 50;  // °C; the boost clock falls above this
-// The limiter's own errors only show near the limit; below this share of it nothing is drawn.
+constexpr double kBoostFullTemperature = 50;  // °C; above this the boost clock falls
+// The limiter's errors only matter near the limit; below this share of it none are drawn.
 constexpr double kNearLimit = 0.8;
 
-void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
+void renew_heat(SimGpuState& state, const GpuConstants& gpu) {
   const ThermalModel& thermal = gpu.thermal;
   LimiterState& limiter = state.limiter;
   const double now = state.segment.start_s;
@@ -31,9 +31,9 @@ void renew_heat(SimGpuState& state, const GpuPhysics& gpu) {
   state.leakage_w = leakage_watts(gpu.power, state.card, state.die_c);
 }
 
-// How much power one step of the clock list is worth here, as the limiter reckons: it knows the
-// voltage curve, and takes three quarters of the power to follow the clock.
-double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double clock) {
+// Power of one clock step as the limiter estimates it: it knows the voltage curve, and takes three
+// quarters of the power to follow the clock.
+double watts_per_step(const SimGpuState& state, const GpuConstants& gpu, double clock) {
   const double relative = gpu.clocks.sm_step.value() / clock;
   const double v = voltage(gpu.power, clock);
   const double steeper =
@@ -43,7 +43,7 @@ double watts_per_step(const SimGpuState& state, const GpuPhysics& gpu, double cl
 
 }  // namespace
 
-double sm_ceiling(const SimGpuState& state, const GpuPhysics& gpu) {
+double sm_ceiling(const SimGpuState& state, const GpuConstants& gpu) {
   if (state.in_force.sm_clock) return state.in_force.sm_clock->value();
   const ClockRanges& clocks = gpu.clocks;
   if (clocks.boost_degrees_per_step <= 0 || state.die_c <= kBoostFullTemperature) {
@@ -54,15 +54,15 @@ double sm_ceiling(const SimGpuState& state, const GpuPhysics& gpu) {
   return std::max(clocks.sm_min.value(), clocks.sm_boost.value() - steps * clocks.sm_step.value());
 }
 
-double sm_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double sm_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return std::max(gpu.clocks.sm_min.value(), sm_ceiling(state, gpu) - state.limiter.trim_mhz);
 }
 
-double limit_in_force(const SimGpuState& state, const GpuPhysics& gpu) {
+double limit_in_force(const SimGpuState& state, const GpuConstants& gpu) {
   return state.in_force.power_limit.value_or(gpu.limit.normal).value();
 }
 
-void limiter_sees(SimGpuState& state, const GpuPhysics& gpu, double span_s) {
+void limiter_sees(SimGpuState& state, const GpuConstants& gpu, double span_s) {
   LimiterState& limiter = state.limiter;
   const double keep = std::exp(-span_s / gpu.limiter.averaging.value());
   limiter.seen_w = state.segment.power_w + (limiter.seen_w - state.segment.power_w) * keep;
@@ -70,7 +70,7 @@ void limiter_sees(SimGpuState& state, const GpuPhysics& gpu, double span_s) {
       state.segment.estimate_w + (limiter.seen_estimate_w - state.segment.estimate_w) * keep;
 }
 
-bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
+bool limiter_decides(SimGpuState& state, const GpuConstants& gpu) {
   LimiterState& limiter = state.limiter;
   limiter.next_s += gpu.limiter.period.value();
   const double before = sm_in_force(state, gpu);
@@ -90,7 +90,7 @@ bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
   const double excess = seen - target;
   double steps = std::ceil(gpu.limiter.gain * excess / per_step);
   if (excess <= 0) {
-    // Releases only what it will not have to take back at once.
+    // Releases only what it will not have to take back immediately.
     const double free = -excess / per_step - 1;
     steps = free > 0 ? -std::max(1.0, std::floor(gpu.limiter.gain * free)) : 0;
   }
@@ -105,8 +105,7 @@ bool limiter_decides(SimGpuState& state, const GpuPhysics& gpu) {
 void limiter_keeps_clock(SimGpuState& state, double old_ceiling, double new_ceiling) {
   const double clock = old_ceiling - state.limiter.trim_mhz;
   state.limiter.trim_mhz = std::max(0.0, new_ceiling - clock);
-  // A higher ceiling does not find a limiter that waits for it: what was trimmed below the old
-  // ceiling stays trimmed, what was not is free.
+  // A higher ceiling lifts the clock only where it was not trimmed below the old one.
   if (new_ceiling > old_ceiling && clock >= old_ceiling) state.limiter.trim_mhz = 0;
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gpu/gpu.h"
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 #include "testing/sim_fixture.h"
 
 namespace hypermile {
@@ -17,8 +17,8 @@ struct Means {
          seconds_per_iteration = 0;
 };
 
-// Means over `seconds` after a warm-up, the clock read every 10 ms.
-Means measure(const GpuPhysics& gpu, const Load& load, const Setting& setting,
+// Means over `seconds` after a warm-up; the clock is read every 10 ms.
+Means measure(const GpuConstants& gpu, const Load& load, const Setting& setting,
               const Effects& effects = kNoEffects, double seconds = 30) {
   SimGpuState state = make_sim_gpu(gpu, 1, effects);
   start_job(state, gpu, load);
@@ -53,7 +53,7 @@ Load heavy() {
 }
 
 TEST(Limiter, HoldsPowerAtTheLimitAndSaysSo) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
 
   const Means unheld = measure(gpu, heavy(), {});
   const Means held = measure(gpu, heavy(), {.power_limit = Watts(150)});
@@ -65,11 +65,11 @@ TEST(Limiter, HoldsPowerAtTheLimitAndSaysSo) {
   EXPECT_EQ(held.capped_share, 1);
   EXPECT_LT(held.clock_mhz, unheld.clock_mhz);
   EXPECT_EQ(std::fmod(held.clock_mhz, 0.5),
-            0);  // rests on one clock of the list when it cannot hunt
+            0);  // without hunting it settles on one clock of the list
 }
 
 TEST(Limiter, ALowerLimitNeverRunsFaster) {
-  const GpuPhysics gpu = typical(sheet_of("a4000").physics);
+  const GpuConstants gpu = typical(sheet_of("a4000").constants);
 
   double before = 0;
   for (const double limit : {140.0, 130.0, 120.0, 110.0, 100.0}) {
@@ -80,7 +80,7 @@ TEST(Limiter, ALowerLimitNeverRunsFaster) {
 }
 
 TEST(Limiter, AClockLockBelowTheLimitLiftsTheCap) {
-  const GpuPhysics gpu = typical(sheet_of("a4000").physics);
+  const GpuConstants gpu = typical(sheet_of("a4000").constants);
   const Load load = simple_load(1e12, 0);
 
   const Means held = measure(gpu, load, {});
@@ -92,7 +92,7 @@ TEST(Limiter, AClockLockBelowTheLimitLiftsTheCap) {
 }
 
 TEST(Limiter, H200HoldsZerosDownAtHalfItsPowerLimit) {
-  const GpuPhysics gpu = typical(sheet_of("h200").physics);
+  const GpuConstants gpu = typical(sheet_of("h200").constants);
   Load load;
   load.phase_count = 1;
   load.phases[0].part_count = 1;
@@ -109,7 +109,7 @@ TEST(Limiter, H200HoldsZerosDownAtHalfItsPowerLimit) {
 }
 
 TEST(Limiter, AHotCardSlowsDown) {
-  GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   gpu.thermal.ambient = Celsius(80);
 
   const Means hot = measure(gpu, heavy(), {});
@@ -117,9 +117,9 @@ TEST(Limiter, AHotCardSlowsDown) {
   EXPECT_LT(hot.clock_mhz, 1380);
 }
 
-TEST(Limiter, AgreesWithTheOracleWhenItCannotHunt) {
+TEST(Limiter, AgreesWithTheSteadyStateWhenItCannotHunt) {
   for (const char* key : {"v100-pcie", "rtx3080ti", "a4000"}) {
-    const GpuPhysics gpu = typical(sheet_of(key).physics);
+    const GpuConstants gpu = typical(sheet_of(key).constants);
     const Load load = simple_load(1e12, 2e10);
     const Setting setting = {.power_limit = gpu.limit.min + (gpu.limit.normal - gpu.limit.min) / 2};
 
@@ -132,7 +132,7 @@ TEST(Limiter, AgreesWithTheOracleWhenItCannotHunt) {
 }
 
 TEST(Effects, LimiterHuntingSawsTheClock) {
-  const GpuPhysics gpu = typical(sheet_of("h200").physics);
+  const GpuConstants gpu = typical(sheet_of("h200").constants);
   Load load = simple_load(0, 0);
   load.phases[0].parts[0].flops[static_cast<std::size_t>(Precision::kBf16)] = 1.1e12;
   load.phases[0].parts[0].compute_efficiency = 0.834;
@@ -150,9 +150,10 @@ TEST(Effects, LimiterHuntingSawsTheClock) {
 }
 
 TEST(Effects, ThermalMemoryMakesLeakageDependOnThePast) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   const Load load = heavy();
-  // Power a minute after a heavy half hour, against a minute after idling: same job, same clock.
+  // Difference of power between a minute after a heavy half hour and a minute after idling, at the
+  // same job and clock.
   const auto difference = [&](double strength) {
     SimGpuState cold = make_sim_gpu(gpu, 1, {strength, 0, 0, 0});
     SimGpuState hot = cold;
@@ -175,7 +176,7 @@ TEST(Effects, ThermalMemoryMakesLeakageDependOnThePast) {
 }
 
 TEST(Effects, TwoLevelTimesSlowTheJobForMinutes) {
-  const GpuPhysics gpu = typical(sheet_of("v100-pcie").physics);
+  const GpuConstants gpu = typical(sheet_of("v100-pcie").constants);
   const Load load = simple_load(14.1e12 * 0.05, 0);
   const auto spread = [&](double strength) {
     SimGpuState state = make_sim_gpu(gpu, 1, {0, 0, strength, 0});
@@ -196,7 +197,7 @@ TEST(Effects, TwoLevelTimesSlowTheJobForMinutes) {
 }
 
 TEST(Effects, ClockStretchingHidesALowerClock) {
-  GpuPhysics gpu = typical(sheet_of("h200").physics);
+  GpuConstants gpu = typical(sheet_of("h200").constants);
   gpu.limiter.estimate_watts_per_mhz = 0;
   Load load = simple_load(0, 0, milliseconds(40));
   load.phases[0].parts[0].flops[static_cast<std::size_t>(Precision::kBf16)] = 8e12;

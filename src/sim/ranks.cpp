@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-// Ranks of a job with shorter iterations meet about this often.
+// Ranks with shorter iterations meet at about this interval.
 constexpr double kMeetingSeconds = 0.010;
 constexpr double kMostIterations = 1e4;
 
@@ -19,7 +19,7 @@ bool arrived(const SimRank& rank) {
   return rank.state->job.waiting || !rank.state->job.running;
 }
 
-// Lets the ranks that are behind go on. All of them stand at the same instant.
+// Lets the ranks that are behind continue. All of them are at the same instant.
 void let_go(std::span<const SimRank> ranks) {
   std::uint64_t least = kNoBarrier;
   double longest = 0;
@@ -35,7 +35,7 @@ void let_go(std::span<const SimRank> ranks) {
   }
   const std::uint64_t next = least + together;
   for (const SimRank& rank : ranks) {
-    if (finished(rank) >= next) continue;  // one that is ahead waits on
+    if (finished(rank) >= next) continue;  // a rank that is ahead keeps waiting
     set_barrier(*rank.state, *rank.gpu, *rank.load, next - rank.iterations_before);
   }
 }

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t kSeeds[] = {3, 4, 5, 6};
 
-// Ranks on cards of one model, with the work given.
+// Ranks on cards of one model, with a given amount of work each.
 class RanksTest : public testing::Test {
  protected:
   void make(const std::vector<double>& work, bool exact = true) {
     sheet_ = sheet_of("rtx3080ti");
-    if (exact) sheet_.physics = typical(sheet_.physics);
+    if (exact) sheet_.constants = typical(sheet_.constants);
     std::vector<SimGpu*> gpus;
     for (std::size_t i = 0; i < work.size(); ++i) {
       SimGpuOptions options;
@@ -104,7 +104,7 @@ TEST_F(RanksTest, MovingInManyStepsGivesTheSameBits) {
   for (std::size_t i = 0; i < 3; ++i) energies.push_back(energy_of(i));
   ranks_.reset();
   cards_.clear();
-  // A clock that starts at zero again, as the first did.
+  // A second clock that starts at zero like the first.
   VirtualClock again;
   std::vector<SimGpu*> gpus;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -123,7 +123,7 @@ TEST_F(RanksTest, MovingInManyStepsGivesTheSameBits) {
   cards_.clear();
 }
 
-TEST_F(RanksTest, NobodyGoesOnWhileARankIsMissing) {
+TEST_F(RanksTest, NoRankContinuesWhileOneIsMissing) {
   make({1.0, 1.0});
   std::vector<SimRank> ranks = {cards_[0]->as_rank(), cards_[1]->as_rank()};
 
@@ -154,7 +154,7 @@ TEST_F(RanksTest, ShortIterationsMeetInGroups) {
   ranks_.reset();
   std::vector<SimGpu*> gpus = {cards_[0].get(), cards_[1].get()};
   Workload quick;
-  quick.load = simple_load(1.5e10, 1e7);  // a millisecond
+  quick.load = simple_load(1.5e10, 1e7);  // a millisecond per iteration
   SimRanks ranks(gpus);
   ranks.start(quick, 0, {1.0, 1.3});
   const double begin = clock_.now().since_origin().value();

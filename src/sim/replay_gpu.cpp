@@ -11,7 +11,7 @@ namespace hypermile {
 namespace {
 
 constexpr double kNoiseIterations = 30;
-// Noise is drawn once for each stretch of an iteration, but not more often than this.
+// Noise is drawn once per iteration, but at most this often.
 constexpr Seconds kShortestSegment = milliseconds(20);
 constexpr std::size_t kReplayedHistory = 120;
 constexpr double kReached = 0.98;
@@ -92,13 +92,13 @@ void ReplayGpu::advance() {
       segment_end_ = now_;
     }
     if (now_ >= segment_end_) {
-      // One draw stands for as many iterations as the segment holds.
+      // One draw covers as many iterations as the segment holds.
       const Seconds iteration = point_in_force().time * time_scale_;
       const Seconds length = std::max(iteration, kShortestSegment);
       const double spread = std::sqrt(kNoiseIterations * (iteration / length));
       time_factor_ = std::max(0.1, 1 + options_.time_noise * spread * random_.gaussian());
       power_factor_ = std::max(0.1, 1 + options_.power_noise * spread * random_.gaussian());
-      // A slow draw lasts longer, so that every draw counts for the same number of iterations.
+      // A slow draw lasts longer, so that every draw covers the same number of iterations.
       segment_end_ = now_ + length * time_factor_;
     }
     Instant next = std::min({target, segment_end_, next_refresh_, next_history_});
@@ -140,14 +140,14 @@ Result<Sample> ReplayGpu::read(SensorSet wanted) {
     sample.sm_clock = point.sm_seen            ? point.sm_seen
                       : point.setting.sm_clock ? point.setting.sm_clock
                                                : curve_.default_values.sm_clock;
-    // A mean above its ceiling is of the moments around the run as well: a lock is not passed.
+    // A measured mean above the ceiling includes moments outside the run; a lock is never exceeded.
     if (point.setting.sm_clock)
       sample.sm_clock = std::min(*sample.sm_clock, *point.setting.sm_clock);
     sample.memory_clock =
         in_force_.memory_clock ? in_force_.memory_clock : curve_.default_values.memory_clock;
   }
   if (wanted.has(Sensor::kEventReasons)) {
-    // A clock that was measured below its ceiling was held there by the card's power limit.
+    // A clock that was measured below its ceiling was held there by the power limit.
     const CurvePoint& point = point_in_force();
     const auto& ceiling = point.setting.sm_clock;
     const bool capped = ceiling && point.sm_seen && *point.sm_seen < *ceiling * kReached;
@@ -170,7 +170,7 @@ Result<std::vector<TimedPower>> ReplayGpu::power_history(Instant after) {
 }
 
 Result<ActivityMetrics> ReplayGpu::activity() {
-  return Error{ErrorCode::kUnsupported, "a sweep holds no activity metrics"};
+  return Error{ErrorCode::kUnsupported, "a replayed sweep has no activity metrics"};
 }
 
 Result<std::vector<GpuProcess>> ReplayGpu::processes() {
@@ -198,7 +198,7 @@ Error ReplayGpu::unsupported(const Setting& setting) const {
   const auto nearest = std::ranges::min_element(curve_.points, {}, distance);
   return Error{ErrorCode::kUnsupported,
                fmt::format("{} was not measured in this sweep", to_string(setting)),
-               fmt::format("the nearest measured Setting is {}", to_string(nearest->setting))};
+               fmt::format("the nearest measured setting is {}", to_string(nearest->setting))};
 }
 
 ApplyOutcome ReplayGpu::apply(const Setting& setting) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measured silicon as a Gpu: a curve of a published sweep becomes a card under one endless job. A
-// Setting looks up the time and power that were measured there; a Setting that was not measured is
-// refused like an unsupported clock. What a table cannot tell is added from a seed: noise of time
-// and power, slow drift, the delay until a request acts, and sensors that change only every 100 ms.
+// Setting has the time and power that were measured there; an unmeasured Setting is refused like an
+// unsupported clock. What a table lacks is added from a seed: noise of time and power, slow drift,
+// the delay until a request takes effect, and sensors that change every 100 ms.
 //
-// Everything happens on the injected Clock, lazily: nothing moves between two calls, and equal
-// seeds and calls give equal answers. One thread.
+// All time comes from the injected Clock. State is updated lazily by each call, so equal seeds and
+// calls give equal results. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct ReplayOptions {
   // Relative standard deviation of the mean over 30 iterations.
   double time_noise = 0.01;
   double power_noise = 0.01;
-  // Relative amplitude of a slow swing of the time per iteration, and how long one swing takes.
+  // Relative amplitude and period of a slow swing of the time per iteration.
   double drift = 0;
   Seconds drift_period = Seconds(600);
-  // A request acts after a delay drawn evenly from this range.
+  // A request takes effect after a delay drawn uniformly from this range.
   Seconds latency_min = milliseconds(10);
   Seconds latency_max = milliseconds(100);
-  // How often power and energy change, and how often the card's own buffer takes a sample.
+  // Periods of the power and energy sensors and of the card's own power buffer.
   Seconds sensor_period = milliseconds(100);
   Seconds history_period = milliseconds(20);
-  // One iteration at the default. Sweeps time whole epochs or single kernels, of which only the
-  // ratios carry over; absent: the time in the sweep.
+  // Time of one iteration at the default. Sweeps time whole epochs or single kernels, of which only
+  // the ratios matter; absent: the time in the sweep.
   std::optional<Seconds> iteration = {};
   std::uint64_t seed = 1;
 };
@@ -42,7 +42,7 @@ class ReplayGpu final : public Gpu {
  public:
   ReplayGpu(Curve curve, Clock& clock, const ReplayOptions& options);
 
-  // How far the job has come: whole and part iterations since the start.
+  // Iterations since the start, with the fraction of the current one.
   double iterations();
 
   const GpuIdentity& identity() const override { return identity_; }
@@ -52,13 +52,13 @@ class ReplayGpu final : public Gpu {
   Result<ActivityMetrics> activity() override;
   Result<std::vector<GpuProcess>> processes() override;
   ApplyOutcome apply(const Setting& setting) override;
-  // Always succeeds. A knob reset alone may leave a combination that nobody measured: the card then
-  // runs at its default, which errs towards fast.
+  // Always succeeds. Resetting one knob may leave a combination that was not measured; the card
+  // then runs at its default, which is faster.
   Result<void> reset(Knob knob) override;
 
  private:
-  void advance();                    // to the clock's now
-  void advance_segment(Instant to);  // over which one draw of noise holds
+  void advance();                    // to the clock's current time
+  void advance_segment(Instant to);  // one segment has one draw of noise
   void request(const Setting& setting);
   const CurvePoint& point_in_force() const;
   Error unsupported(const Setting& setting) const;
@@ -74,17 +74,17 @@ class ReplayGpu final : public Gpu {
 
   Setting requested_;
   Setting in_force_;
-  std::optional<Instant> change_at_;  // when requested_ becomes in_force_
+  std::optional<Instant> change_at_;  // when requested_ takes effect
 
   Instant start_;
   Instant now_;
   Instant segment_end_;
-  double time_factor_ = 1;  // noise of the segment
+  double time_factor_ = 1;  // noise of the current segment
   double power_factor_ = 1;
   double iterations_ = 0;
   double energy_ = 0;
 
-  // What the sensors show, as of the last refresh.
+  // What the sensors showed at the last refresh.
   Instant next_refresh_;
   double shown_energy_ = 0;
   double shown_power_ = 0;

@@ -78,7 +78,7 @@ TEST(ReplayGpu, RefusesASettingThatWasNotMeasuredAndStaysWhereItIs) {
   const ApplyOutcome outcome = gpu.apply({.sm_clock = Mhz(810)});
 
   EXPECT_EQ(all_applied(outcome).error().line(),
-            "sm: sm=810MHz was not measured in this sweep; the nearest measured Setting is "
+            "sm: sm=810MHz was not measured in this sweep; the nearest measured setting is "
             "sm=800MHz");
   clock.advance(Seconds(1));
   EXPECT_EQ(gpu.read(Sensor::kClocks)->sm_clock, Mhz(1000));
@@ -173,7 +173,7 @@ TEST(ReplayGpu, ScalesSweepsOfWholeEpochsToIterations) {
   EXPECT_NEAR(gpu.iterations(), 100, 1e-6);
 }
 
-TEST(ReplayGpu, TellsWhatTheSweepOffers) {
+TEST(ReplayGpu, ListsTheSettingsOfTheSweep) {
   VirtualClock clock;
   const ReplayGpu gpu(example_curve(), clock, {});
 

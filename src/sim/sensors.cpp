@@ -11,8 +11,8 @@ double erred(const SimGpuState& state, double watts) {
   return std::max(0.0, watts * state.card.sensor_gain + state.card.sensor_offset.value());
 }
 
-// The power register's window opens so long before the refresh; one that covers the whole period
-// opens at the refresh itself.
+// The power register's window opens this long before the refresh, or at the previous refresh if it
+// covers the whole period.
 void await_power(SensorState& sensors, const SensorModel& model, double now, double energy_j) {
   sensors.next_power_s += model.power_period.value();
   if (model.power_window >= model.power_period) {
@@ -33,7 +33,7 @@ void refresh_average(SimGpuState& state, const SensorModel& model, double energy
   if (sensors.power_refreshes > 0) {
     const std::uint64_t back = std::min(slots, sensors.power_refreshes);
     const std::uint64_t oldest = (sensors.power_refreshes - back) % kAverageSlots;
-    // One slot short of the ring, so that `oldest` has not been overwritten.
+    // One slot less than the ring holds, so that `oldest` has not been overwritten.
     const double span = static_cast<double>(back) * model.power_period.value();
     const double mean = (energy_j - sensors.average_energy_j[oldest]) / span;
     sensors.shown_average_w = erred(state, mean);
@@ -82,7 +82,7 @@ void refresh_history(SimGpuState& state, const SensorModel& model) {
 
 }  // namespace
 
-void begin_sensors(SimGpuState& state, const GpuPhysics& gpu) {
+void begin_sensors(SimGpuState& state, const GpuConstants& gpu) {
   const SensorModel& model = gpu.sensors;
   SensorState& sensors = state.sensors;
   const auto phase = [&](Seconds period) { return period.value() * state.random.uniform(); };
@@ -99,7 +99,7 @@ double next_sensor_event(const SensorState& sensors) {
                    sensors.next_utilization_s, sensors.next_history_s});
 }
 
-void refresh_sensors(SimGpuState& state, const GpuPhysics& gpu) {
+void refresh_sensors(SimGpuState& state, const GpuConstants& gpu) {
   const SensorModel& model = gpu.sensors;
   SensorState& sensors = state.sensors;
   const double now = state.segment.start_s;

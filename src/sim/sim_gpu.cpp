@@ -32,7 +32,7 @@ SimGpu::SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options)
       clock_(clock),
       options_(options),
       origin_(clock.now()),
-      state_(make_sim_gpu(sheet_.physics, derive_seed(options.seed, sheet_.key.c_str()),
+      state_(make_sim_gpu(sheet_.constants, derive_seed(options.seed, sheet_.key.c_str()),
                           options.effects)),
       identity_(identity_of(sheet_, options.seed)),
       capabilities_(capabilities_of(sheet_)) {
@@ -44,33 +44,36 @@ SimGpu::SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options)
 
 void SimGpu::catch_up() {
   if (ranks_ != nullptr) return ranks_->advance(clock_.now());
-  advance(state_, sheet_.physics, load_ ? &*load_ : nullptr, clock_.now() - origin_, observer_);
+  advance(state_, sheet_.constants, load_ ? &*load_ : nullptr, clock_.now() - origin_, observer_);
 }
 
 void SimGpu::start(const Workload& workload, std::uint64_t iterations) {
   catch_up();
   ranks_ = nullptr;
   load_ = workload.load;
-  start_job(state_, sheet_.physics, *load_, iterations);
+  start_job(state_, sheet_.constants, *load_, iterations);
 }
 
 void SimGpu::start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations) {
   catch_up();
   load_ = load;
-  start_job(state_, sheet_.physics, *load_, iterations, 0);
+  start_job(state_, sheet_.constants, *load_, iterations, 0);
   ranks_ = &ranks;
 }
 
 SimRank SimGpu::as_rank() {
-  return {
-      &state_, &sheet_.physics, load_ ? &*load_ : nullptr, observer_, (origin_ - Instant()).value(),
-      0};
+  return {&state_,
+          &sheet_.constants,
+          load_ ? &*load_ : nullptr,
+          observer_,
+          (origin_ - Instant()).value(),
+          0};
 }
 
 void SimGpu::stop() {
   catch_up();
   ranks_ = nullptr;
-  stop_job(state_, sheet_.physics);
+  stop_job(state_, sheet_.constants);
 }
 
 bool SimGpu::running() {
@@ -89,7 +92,7 @@ const SimGpuState& SimGpu::state() {
 
 SimView SimGpu::true_view() {
   catch_up();
-  return view(state_, sheet_.physics, load_ ? &*load_ : nullptr);
+  return view(state_, sheet_.constants, load_ ? &*load_ : nullptr);
 }
 
 Result<Sample> SimGpu::read(SensorSet wanted) {
@@ -107,7 +110,7 @@ Result<Sample> SimGpu::read(SensorSet wanted) {
     sample.memory_clock = now.memory;
   }
   if (wanted.has(Sensor::kUtilization)) {
-    // NVML counts in whole percent.
+    // NVML reports whole percent.
     sample.gpu_utilization = std::round(sensors.shown_utilization * 100) / 100;
     sample.memory_utilization = std::round(sensors.shown_memory_utilization * 100) / 100;
   }
@@ -120,7 +123,7 @@ Result<Sample> SimGpu::read(SensorSet wanted) {
 Result<std::vector<TimedPower>> SimGpu::power_history(Instant after) {
   catch_up();
   const SensorState& sensors = state_.sensors;
-  if (sheet_.physics.sensors.history_period <= Seconds(0)) {
+  if (sheet_.constants.sensors.history_period <= Seconds(0)) {
     return Error{ErrorCode::kUnsupported, sheet_.name + " has no buffer of power samples"};
   }
   std::vector<TimedPower> samples;
@@ -134,7 +137,7 @@ Result<std::vector<TimedPower>> SimGpu::power_history(Instant after) {
 }
 
 Result<ActivityMetrics> SimGpu::activity() {
-  const SensorModel& model = sheet_.physics.sensors;
+  const SensorModel& model = sheet_.constants.sensors;
   if (!model.activity_metrics) {
     return Error{ErrorCode::kUnsupported, sheet_.name + " has no activity metrics",
                  "they need Hopper or newer"};
@@ -153,7 +156,7 @@ Result<ActivityMetrics> SimGpu::activity() {
   ActivityMetrics metrics;
   metrics.from = instant(activity_from_s_);
   metrics.to = instant(state_.now_s);
-  // Real cards answer "not a number" now and then.
+  // Real cards sometimes return "not a number".
   const auto known = [&](double value) -> std::optional<double> {
     if (model.activity_missing > 0 && state_.random.uniform() < model.activity_missing) return {};
     return value;
@@ -186,7 +189,7 @@ Result<std::vector<GpuProcess>> SimGpu::processes() {
 
 void SimGpu::ask(Knob knob, std::optional<double> value) {
   catch_up();
-  const Seconds blocked = request(state_, sheet_.physics, knob, value);
+  const Seconds blocked = request(state_, sheet_.constants, knob, value);
   if (options_.blocking_requests) clock_.sleep_for(blocked);
 }
 

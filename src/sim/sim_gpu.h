@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A simulated card under a simulated job as a Gpu, on an injected Clock: it is brought up to date
-// lazily by every call, so that nothing moves between two calls and equal seeds and calls give
-// equal answers. Answers as NVML would: requests are checked against the sheet's lists, block their
-// caller (on that Clock) and act later; sensors are those of the sheet. One thread.
+// A simulated card under a simulated job, as a Gpu on an injected Clock. Each call brings it up to
+// date lazily, so equal seeds and calls give equal results. It behaves as NVML does: requests are
+// checked against the sheet's lists, block their caller (on that Clock) and take effect later, and
+// the sensors are those of the sheet. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,32 @@ class SimRanks;
 struct SimGpuOptions {
   std::uint64_t seed = 1;
   Effects effects = {};
-  // Whether a request lets the clock run on for as long as the real call would block.
+  // Whether a request advances the clock for as long as the real call would block.
   bool blocking_requests = true;
-  // What befalls the card and its job, where that is not to follow from the card's seed: another
-  // run on the same card.
+  // Seed of the random events of one run, where they must differ from those that `seed` gives:
+  // another run on the same card.
   std::optional<std::uint64_t> run_seed = {};
 };
 
 class SimGpu final : public Gpu {
  public:
-  // Starts idle. `clock` must outlive it.
+  // Starts idle. `clock` must outlive this.
   SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options = {});
 
-  // Starts the job now, in place of one that runs. `iterations` 0: endless.
+  // Starts a job now, replacing a running one. `iterations` 0 means endless.
   void start(const Workload& workload, std::uint64_t iterations = 0);
-  // The same as one of several ranks; sim_ranks.h calls it.
+  // Starts a job as one of several ranks; called by sim_ranks.h.
   void start_rank(SimRanks& ranks, const Load& load, std::uint64_t iterations);
   SimRank as_rank();
   void stop();
   bool running();
-  // How far the job has come: whole and part training iterations since its start.
+  // Training iterations since the start, with the fraction of the current one.
   double iterations();
-  // Told of every stretch of the job as it is passed; null ends it. Must outlive this or be ended.
+  // `observer` sees every stretch of the job as it passes, until replaced by null. It must live
+  // until then.
   void observe(JobObserver* observer) { observer_ = observer; }
 
-  // True state, for judges and tests.
+  // The true state, for judges and tests.
   const SimGpuState& state();
   SimView true_view();
   const GpuSheet& sheet() const { return sheet_; }
@@ -73,7 +74,7 @@ class SimGpu final : public Gpu {
   Instant origin_;
   SimGpuState state_;
   std::optional<Load> load_;
-  SimRanks* ranks_ = nullptr;  // of the job that runs, where it has several
+  SimRanks* ranks_ = nullptr;  // set while the running job has several ranks
   JobObserver* observer_ = nullptr;
   GpuIdentity identity_;
   Capabilities capabilities_;

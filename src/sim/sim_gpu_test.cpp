@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 #include "testing/sim_fixture.h"
 
 namespace hypermile {
@@ -17,7 +17,7 @@ class SimGpuTest : public testing::Test {
  protected:
   static SimGpu card(const char* key, Clock& clock, bool exact = true) {
     GpuSheet sheet = sheet_of(key);
-    if (exact) sheet.physics = typical(sheet.physics);
+    if (exact) sheet.constants = typical(sheet.constants);
     SimGpuOptions options;
     if (exact) options.effects = kNoEffects;
     return SimGpu(std::move(sheet), clock, options);
@@ -96,7 +96,7 @@ TEST_F(SimGpuTest, PowerOfAnA100CoversOnlyAQuarterOfTheTime) {
   const double seen = gpu.read(Sensor::kPowerInstant)->power_instant->value();
   const double mean = gpu.true_view().totals.energy_j / 10.05;
 
-  // Iterations keep step with the sensor, so it always sees the same quarter.
+  // Iterations are synchronous with the sensor, so it always sees the same quarter.
   EXPECT_GT(std::abs(seen / mean - 1), 0.1);
 }
 
@@ -210,15 +210,15 @@ TEST_F(SimGpuTest, ARequestBlocksItsCaller) {
   EXPECT_LT(clock_.now() - before, milliseconds(60));
 }
 
-TEST_F(SimGpuTest, RunsAtTheOraclesTimeAndPowerOnEveryCard) {
+TEST_F(SimGpuTest, RunsAtTheTimeAndPowerOfTheSteadyStateOnEveryCard) {
   const Workload workload = workload_of("resnet50");
   for (const std::string& key : gpu_sheet_keys()) {
     VirtualClock clock;
     SimGpu gpu = card(key.c_str(), clock);
-    const GpuPhysics& physics = gpu.sheet().physics;
+    const GpuConstants& constants = gpu.sheet().constants;
     const Setting setting = {.sm_clock = gpu.capabilities().sm_clocks[40]};
     const SteadyState truth =
-        steady_state(physics, workload.load, setting, CardTraits(), kNoEffects);
+        steady_state(constants, workload.load, setting, CardTraits(), kNoEffects);
     gpu.start(workload);
     gpu.apply(setting);
     clock.advance(Seconds(2000));
@@ -235,15 +235,16 @@ TEST_F(SimGpuTest, RunsAtTheOraclesTimeAndPowerOnEveryCard) {
   }
 }
 
-// A heat sink that stores twice the heat brings the default to the die's limit after minutes.
-TEST_F(SimGpuTest, TheTruthKnowsThatAHotCardSlowsDown) {
+// A heat sink with twice the heat capacity reaches the die's limit at the default after minutes.
+TEST_F(SimGpuTest, TheSteadyStateIncludesThatAHotCardSlowsDown) {
   const Workload workload = workload_of("resnet50_b128");
   Effects hot = kNoEffects;
   hot.thermal_memory = 2;
   GpuSheet sheet = sheet_of("rtx3080ti");
-  sheet.physics = typical(sheet.physics);
-  const SteadyState truth = steady_state(sheet.physics, workload.load, {}, CardTraits(), hot);
-  const SteadyState cool = steady_state(sheet.physics, workload.load, {}, CardTraits(), kNoEffects);
+  sheet.constants = typical(sheet.constants);
+  const SteadyState truth = steady_state(sheet.constants, workload.load, {}, CardTraits(), hot);
+  const SteadyState cool =
+      steady_state(sheet.constants, workload.load, {}, CardTraits(), kNoEffects);
   SimGpu gpu(sheet, clock_, {.effects = hot});
   gpu.start(workload);
   clock_.advance(Seconds(3000));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's random numbers: SplitMix64, eight bytes of state that can lie in shared memory
-// and be copied like any number. base/random.h has the larger generator for everything else.
+// The simulator's random numbers: SplitMix64, whose eight bytes of state can lie in shared memory
+// and be copied. Other code uses the larger generator of base/random.h.
 #pragma once
 
 #include <cmath>

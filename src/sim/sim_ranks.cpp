@@ -21,7 +21,7 @@ void SimRanks::advance(Instant now) {
   std::vector<SimRank> ranks;
   ranks.reserve(gpus_.size());
   for (SimGpu* gpu : gpus_) ranks.push_back(gpu->as_rank());
-  // Common time is the first one's own: cards made at one instant need no conversion.
+  // Common time is that of the first card, so cards made at one instant need no conversion.
   const double origin = ranks.front().offset_s;
   for (SimRank& rank : ranks) rank.offset_s -= origin;
   advance_together(ranks, started_, now - Instant() - Seconds(origin));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One simulated job on several SimGpus of one Clock: each runs a rank, and all of them wait for the
-// slowest before every iteration (ranks.h). Cards differ by their seeds; the work of a rank may
-// differ too, as with uneven shards or the stages of a pipeline.
+// One simulated job on several SimGpus of one Clock: each runs a rank, and all wait for the slowest
+// before every iteration (ranks.h). Cards differ by their seeds; the work of ranks may differ too,
+// as with uneven shards or pipeline stages. Cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ namespace hypermile {
 
 class SimRanks {
  public:
-  // `gpus` must outlive it, and are brought up to date through it while the job runs.
+  // `gpus` must outlive this; while the job runs, it brings them up to date.
   explicit SimRanks(std::vector<SimGpu*> gpus) : gpus_(std::move(gpus)) {}
   ~SimRanks();
   SimRanks(const SimRanks&) = delete;
   SimRanks& operator=(const SimRanks&) = delete;
 
-  // Starts the job now. `work[i]` scales operations and bytes of rank i; where it is missing, 1.
+  // Starts the job now. `work[i]` scales the operations and bytes of rank i; a missing entry means
+  // 1.
   void start(const Workload& workload, std::uint64_t iterations = 0,
              const std::vector<double>& work = {});
-  // Every rank is brought to `now`; called by the SimGpus.
+  // Moves every rank to `now`; called by the SimGpus.
   void advance(Instant now);
 
  private:

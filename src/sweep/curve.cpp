@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kSmFloor = 0.4;
 
-// 0 stands for "left to the driver", below every real value.
+// 0 stands for "left to the driver" and is below every real value.
 double knob_value(const Setting& setting, Knob knob) {
   return setting.value(knob).value_or(0);
 }
@@ -38,7 +38,7 @@ bool ordered_before(const CurvePoint& a, const CurvePoint& b) {
   return false;
 }
 
-// Means over rows of one Setting.
+// Averages the rows of one Setting.
 class Average {
  public:
   void add(const SweepRow& row) {
@@ -71,7 +71,7 @@ class CurveBuilder {
   CurveBuilder(const CurveOptions& options, CurveQuirks& quirks)
       : options_(options), quirks_(quirks) {}
 
-  // nullopt where there is no default or nothing to choose.
+  // nullopt where there is no default, or no Setting beside it.
   std::optional<Curve> build(const JobKey& key, const std::vector<const SweepRow*>& rows) {
     Curve curve{key, {}, {}};
     if (!add_default(rows, curve)) {
@@ -131,7 +131,7 @@ class CurveBuilder {
     std::vector<CurvePoint> points;
     for (const auto& [setting, average] : averages) {
       quirks_.repeats_averaged += average.rows() - 1;
-      // A row locked to exactly the default's values is no choice beside the default.
+      // A row locked to exactly the default's values offers no choice beside the default.
       if (!setting.empty()) points.push_back(average.point(setting));
     }
     return points;

@@ -12,7 +12,7 @@ struct Knot {
   Watts power;
 };
 
-// `knots` descending in clock and spanning `clock`.
+// `knots` are in descending order of clock and span `clock`.
 CurvePoint at(Mhz clock, const std::vector<Knot>& knots, Setting setting) {
   const auto below = std::ranges::find_if(knots, [&](const Knot& k) { return k.clock <= clock; });
   setting.sm_clock = clock;
@@ -26,7 +26,7 @@ CurvePoint at(Mhz clock, const std::vector<Knot>& knots, Setting setting) {
                     low.power + share * (high.power - low.power), std::nullopt, 0};
 }
 
-// The points that share every knob but SM.
+// Takes out the points that agree in every knob except SM.
 std::vector<CurvePoint> take_slice(std::vector<CurvePoint>& points) {
   Setting rest = points.front().setting;
   rest.sm_clock.reset();
@@ -58,7 +58,7 @@ std::vector<CurvePoint> interpolate(const Curve& curve, const std::vector<CurveP
       knots.push_back({top, curve.default_point().time, curve.default_point().power});
     }
     for (const CurvePoint& point : slice) {
-      // A point that leaves SM to the driver stands at the default's clock.
+      // A point that leaves SM to the driver counts as at the default's clock.
       knots.push_back({point.setting.sm_clock.value_or(top), point.time, point.power});
     }
     std::ranges::sort(knots, [](const Knot& a, const Knot& b) { return a.clock > b.clock; });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the public sweeps in a folder that is not part of the repository (HYPERMILE_MEASURED_DATA,
-// or
-// ../shared/data/measured beside the source tree). Skips where it is absent.
+// Reads the public sweeps in a folder outside the repository (HYPERMILE_MEASURED_DATA, or
+// ../shared/data/measured beside the source tree). Skipped where it is absent.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -38,7 +37,7 @@ TEST_F(PublicSets, EverySweepWithADefaultIsReadWithoutLosingARowSilently) {
   for (const auto& entry : std::filesystem::directory_iterator(measured_data())) {
     const auto file = read_sweep((entry.path() / "data.csv").string());
     if (!file) {
-      // Sets without a sweep say so by lacking a column, in one line.
+      // A set that is not a sweep lacks a column, and one line says so.
       EXPECT_NE(file.error().message.find("the header lacks"), std::string::npos)
           << file.error().line();
       continue;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kVariantColumns[] = {"batch_size", "optimizer", "n_gpus", "suite"};
 
-// Where each column stands in this file; the optional ones may be absent.
+// Position of each column in this file; optional ones may be absent.
 struct Columns {
   std::size_t gpu, workload, time, power, is_default;
   std::optional<std::size_t> phase, sm, sm_locked, memory, limit;
@@ -40,7 +40,7 @@ Result<Columns> find_columns(const CsvReader& reader) {
                   {}};
   if (!missing.empty()) {
     Error error = reader.error("the header lacks the column(s) " + missing);
-    error.remedy = "a sweep has one row per GPU, job and Setting; see docs/reference/sweep-file.md";
+    error.remedy = "a sweep has one row per GPU, job and setting; see docs/reference/sweep-file.md";
     return error;
   }
   for (const std::string_view name : kVariantColumns) {
@@ -64,7 +64,7 @@ class RowReader {
     return key;
   }
 
-  // A clock or limit beyond this is a slip of the pen, and would make an endless grid.
+  // A larger clock or limit is a typing error, and would make an endless grid.
   static constexpr double kLargestKnob = 1e5;
 
   Result<std::optional<double>> knob(std::optional<std::size_t> at) const {
@@ -111,7 +111,7 @@ class RowReader {
     return row;
   }
 
-  // With time and power; nullopt, and counted, where one of them is empty.
+  // A row with time and power; nullopt, and counted, where either is empty.
   Result<std::optional<SweepRow>> measured_row(SweepFile& file) const {
     ASSIGN_OR_RETURN(SweepRow measured, row());
     ASSIGN_OR_RETURN(const auto time, positive(columns_.time, false));
@@ -125,7 +125,7 @@ class RowReader {
     return std::optional(std::move(measured));
   }
 
-  // A wanted number that is none is told and left out; the row is still good.
+  // A cell that is not a number is reported and left out; the row stays usable.
   std::optional<double> number(std::optional<std::size_t> at,
                                std::vector<std::string>& problems) const {
     if (!at || cells_[*at].empty()) return std::nullopt;

@@ -69,14 +69,14 @@ TEST(ReadSweep, NamesTheColumnsThatAreMissing) {
   EXPECT_EQ(
       read("gpu,time_s\n").error().line(),
       "s.csv:1: the header lacks the column(s) workload, power_w, is_default; a sweep has one "
-      "row per GPU, job and Setting; see docs/reference/sweep-file.md");
+      "row per GPU, job and setting; see docs/reference/sweep-file.md");
 }
 
-TEST(ReadSweep, SaysWhenTheFileIsNotThere) {
+TEST(ReadSweep, SaysWhenTheFileDoesNotExist) {
   EXPECT_EQ(read_sweep("/nonexistent/s.csv").error().code, ErrorCode::kNotFound);
 }
 
-TEST(ReadSweep, ToldToBeTolerantTellsBrokenRowsAndGoesOn) {
+TEST(ReadSweep, WhenTolerantReportsBrokenRowsAndContinues) {
   std::istringstream in(
       "gpu,workload,time_s,power_w,is_default\ng,w,1,50,1\ng,w,fast,50,0\ng,w\ng,w,2,40,0\n");
 

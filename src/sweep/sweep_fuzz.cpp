@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a sweep: curves or an Error; every curve has a default and a choice.
+// Reads any bytes as a sweep: the result is an Error or curves, each with a default and a choice.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>

@@ -3,23 +3,24 @@
 
 #include <fmt/format.h>
 
-#include "record/environment.h"
+#include "record/machine_facts.h"
 #include "sim/advance.h"
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 #include "trial/judge/truth.h"
 
 namespace hypermile {
 namespace {
 
-// Of a Setting that need not be in the list: a controller makes its own from what it has seen.
+// `setting` need not be a point of the truth: a Controller offers what the card lists below the
+// clock that it has seen at the default.
 Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting& setting) {
   Curve curve = truth;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     if (curve.points[i].setting == setting) return outcome_of(curve, i, job.objective);
   }
-  const SimGpuState card = make_sim_gpu(job.sheet.physics, job.seed, job.effects);
+  const SimGpuState card = make_sim_gpu(job.sheet.constants, job.seed, job.effects);
   const SteadyState state =
-      steady_state(job.sheet.physics, job.workload.load, setting, card.card, job.effects);
+      steady_state(job.sheet.constants, job.workload.load, setting, card.card, job.effects);
   curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
   return outcome_of(curve, curve.points.size() - 1, job.objective);
 }
@@ -29,7 +30,7 @@ Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting&
 Result<void> log_start(EventLog& log, const SimulatedJob& job, std::string_view policy,
                        const GpuIdentity& gpu, const Clock& clock) {
   RunStart start = describe_run(clock, {"hypermile", "simulate"}, {gpu});
-  // Equal jobs write equal logs: what differs from machine to machine stays out.
+  // Equal jobs write equal logs, so nothing of this machine is in them.
   start.run = RunId(fmt::format("{}-{}-{}-{}", job.sheet.key, job.workload.key, policy, job.seed));
   start.environment = {{"simulated", "true"},
                        {"gpu", job.sheet.key},
@@ -48,7 +49,7 @@ Result<void> log_end(EventLog& log, const SimulatedJob& job, const Curve& truth,
   RETURN_IF_ERROR(log.append(Decision{gpu,
                                       "truth",
                                       truth.points[best].setting,
-                                      "the best Setting, known to the simulator alone",
+                                      "the best setting, which only the simulator knows",
                                       std::nullopt,
                                       {}}));
   std::map<std::string, double> sums = {

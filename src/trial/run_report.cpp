@@ -11,7 +11,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kThrottled = 0.5;  // of a Window's samples
+constexpr double kThrottled = 0.5;  // share of a window's samples
 
 Error cut_off(const char* what) {
   return Error{ErrorCode::kParse, std::string("the log of a simulated run has no ") + what,
@@ -32,19 +32,19 @@ Result<double> total(const RunEnd& end, const char* name) {
   return found->second;
 }
 
-std::string told(const RunStart& start, const char* key) {
+std::string environment_of(const RunStart& start, const char* key) {
   const auto found = start.environment.find(key);
   return found != start.environment.end() ? found->second : "";
 }
 
 Result<Objective> objective_of(const RunStart& start) {
-  ASSIGN_OR_RETURN(Objective objective, parse_objective(told(start, "objective")));
-  ASSIGN_OR_RETURN(const double host, parse_number(told(start, "host_watts")));
+  ASSIGN_OR_RETURN(Objective objective, parse_objective(environment_of(start, "objective")));
+  ASSIGN_OR_RETURN(const double host, parse_number(environment_of(start, "host_watts")));
   objective.host_power = Watts(host);
   return objective;
 }
 
-// Walks the log once: what was decided, and what the Windows were like.
+// Reads the log once: what was decided, and what the windows were like.
 class Reader {
  public:
   explicit Reader(SimulatedOutcome& out) : out_(out) {}
@@ -78,19 +78,31 @@ class Reader {
   std::set<std::string> visited_;
 };
 
-void take_summaries(std::span<const Event> run, SimulatedOutcome& out) {
-  for (const SettingSummary& summary : summarize_settings(run)) {
-    if (summary.setting.empty()) out.baseline = summary;
-    if (summary.setting == out.result.final_setting) out.kept = summary;
-  }
+RunFigures figures_of(std::span<const Event> run) {
+  RunFigures figures;
+  for (const Event& event : run) figures.add(event);
+  return figures;
 }
 
-Result<void> take_totals(const RunEnd& end, const RunEnd& default_end, SimulatedOutcome& out) {
+// The whole job, and one iteration in the phase in which most of the time was spent.
+Result<void> take_figures(std::span<const Event> run, std::span<const Event> default_run,
+                          SimulatedOutcome& out) {
+  const JobTotals usual = figures_of(default_run).job();
+  RunFigures figures = figures_of(run);
+  if (!usual.joules || !figures.job().joules) return cut_off("joules");
+  figures.compare_with({usual.seconds, *usual.joules, 0});
+  out.job = figures.job();
+  const std::vector<JobPhase> phases = figures.job_phases();
+  if (phases.empty()) return {};
+  for (const SettingCost& cost : phases.front().settings) {
+    if (cost.setting.empty()) out.baseline = cost;
+    if (cost.setting == out.result.final_setting) out.kept = cost;
+  }
+  return {};
+}
+
+Result<void> take_truth(const RunEnd& end, SimulatedOutcome& out) {
   RunResult& result = out.result;
-  ASSIGN_OR_RETURN(out.seconds, total(end, "seconds"));
-  ASSIGN_OR_RETURN(out.joules, total(end, "joules"));
-  ASSIGN_OR_RETURN(out.default_seconds, total(default_end, "seconds"));
-  ASSIGN_OR_RETURN(out.default_joules, total(default_end, "joules"));
   ASSIGN_OR_RETURN(result.final_saved, total(end, "true_final_saved"));
   ASSIGN_OR_RETURN(result.final_slowdown, total(end, "true_final_slowdown"));
   ASSIGN_OR_RETURN(result.oracle_saved, total(end, "true_best_saved"));
@@ -116,12 +128,12 @@ Result<SimulatedOutcome> report_run(std::span<const Event> run,
                                     std::span<const Event> default_run) {
   const auto* start = find_body<RunStart>(run);
   const auto* end = find_body<RunEnd>(run);
-  const auto* default_end = find_body<RunEnd>(default_run);
   if (start == nullptr) return cut_off("start");
-  if (end == nullptr || default_end == nullptr) return cut_off("end");
+  if (end == nullptr || find_body<RunEnd>(default_run) == nullptr) return cut_off("end");
   SimulatedOutcome out;
-  out.result.key = JobKey{told(*start, "gpu"), told(*start, "workload"), "", ""};
-  out.result.policy = told(*start, "policy");
+  out.result.key =
+      JobKey{environment_of(*start, "gpu"), environment_of(*start, "workload"), "", ""};
+  out.result.policy = environment_of(*start, "policy");
   Reader reader(out);
   for (const Event& event : run) {
     if (const auto* decision = std::get_if<Decision>(&event.body)) {
@@ -129,14 +141,15 @@ Result<SimulatedOutcome> report_run(std::span<const Event> run,
     }
     if (const auto* window = std::get_if<WindowEvent>(&event.body)) reader.read(*window);
   }
-  take_summaries(run, out);
-  RETURN_IF_ERROR(take_totals(*end, *default_end, out));
+  RETURN_IF_ERROR(take_figures(run, default_run, out));
+  RETURN_IF_ERROR(take_truth(*end, out));
   ASSIGN_OR_RETURN(const Objective objective, objective_of(*start));
   RunResult& result = out.result;
-  const double time_ratio = out.seconds / out.default_seconds;
-  const Watts base = Watts(out.default_joules / out.default_seconds);
-  result.slowdown = time_ratio - 1;
-  result.saved = 1 - score(objective, time_ratio, out.joules / out.seconds / base.value(), base);
+  const double time_ratio = 1 + out.job.time_change->value;
+  const double energy_ratio = 1 + out.job.energy_change->value;
+  const Watts base = Watts(*out.job.default_joules / *out.job.default_seconds);
+  result.slowdown = out.job.time_change->value;
+  result.saved = 1 - score(objective, time_ratio, energy_ratio / time_ratio, base);
   if (const auto bound = end->totals.find("bound"); bound != end->totals.end()) {
     out.bound = bound->second;
     result.violated_job = result.slowdown > *out.bound + kBoundEpsilon;

@@ -65,14 +65,16 @@ TEST(RunReport, ComparesTheWholeJobWithTheDefaultRun) {
 
   ASSERT_TRUE(outcome.ok()) << outcome.error().line();
   EXPECT_EQ(outcome->result.key.workload, "job");
+  EXPECT_TRUE(outcome->job.against_default_run);
+  EXPECT_NEAR(outcome->job.energy_change->value, -0.2, 1e-12);
   EXPECT_NEAR(outcome->result.saved, 0.2, 1e-12);
   EXPECT_NEAR(outcome->result.slowdown, 0.04, 1e-12);
   EXPECT_EQ(outcome->result.final_setting, kLow);
   EXPECT_EQ(outcome->result.probes, 2U);
   EXPECT_EQ(outcome->result.settings_visited, 1U);
   ASSERT_TRUE(outcome->baseline && outcome->kept);
-  EXPECT_NEAR(outcome->baseline->energy_j.mean, 30, 1e-9);
-  EXPECT_NEAR(outcome->kept->time_s.mean, 0.107, 1e-9);
+  EXPECT_NEAR(outcome->baseline->energy_j->value, 30, 1e-9);
+  EXPECT_NEAR(outcome->kept->time_s->value, 0.107, 1e-9);
   EXPECT_FALSE(outcome->result.violated_job);
   EXPECT_FALSE(outcome->result.violated_final);
 }

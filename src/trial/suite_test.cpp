@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workload files that come with the program: all load, and their mix is what it should be.
+// Every workload file that comes with the program loads, and together they are a good mix.
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "sim/oracle.h"
+#include "sim/steady_state.h"
 #include "testing/simulated_job.h"
 
 namespace hypermile {
@@ -22,7 +22,7 @@ class Suite : public ::testing::Test {
     }
   }
   double default_seconds(const Workload& workload) const {
-    return steady_state(sheet_.physics, workload.load, {}).time.value();
+    return steady_state(sheet_.constants, workload.load, {}).time.value();
   }
 
   GpuSheet sheet_;
@@ -71,11 +71,11 @@ TEST_F(Suite, SomeAreBoundByComputeSomeByMemorySomeByWaiting) {
   int memory = 0;
   int waiting = 0;
   for (const Workload& workload : workloads_) {
-    const Seconds base = steady_state(sheet_.physics, workload.load, {}).time;
+    const Seconds base = steady_state(sheet_.constants, workload.load, {}).time;
     const Setting slow_core = {.sm_clock = Mhz(1200)};
     const Setting slow_memory = {.memory_clock = Mhz(5001)};
-    const double core = steady_state(sheet_.physics, workload.load, slow_core).time / base;
-    const double dram = steady_state(sheet_.physics, workload.load, slow_memory).time / base;
+    const double core = steady_state(sheet_.constants, workload.load, slow_core).time / base;
+    const double dram = steady_state(sheet_.constants, workload.load, slow_memory).time / base;
     compute += core > 1.2;
     memory += dram > 1.3;
     waiting += core < 1.05 && dram < 1.15;

@@ -10,8 +10,8 @@
 namespace hypermile {
 namespace {
 
-SweepTerms terms_for_test(const char* grid) {
-  SweepTerms terms;
+SweepOptions terms_for_test(const char* grid) {
+  SweepOptions terms;
   terms.grid = SweepGrid::parse(grid).value();
   terms.workload = "test";
   terms.warm_up = Seconds(2);
@@ -22,8 +22,8 @@ SweepTerms terms_for_test(const char* grid) {
 constexpr const char* kJournal = "F.csv.journal";
 constexpr const char* kTable = "F.csv";
 
-// As the command does, in a process that dies where `fate` says.
-Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepTerms& terms) {
+// What the command does, in a process that dies where `fate` says.
+Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepOptions& terms) {
   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(files, kJournal));
   RETURN_IF_ERROR(sweep_simulated(job, terms, journal, {}));
   return write_sweep_csv(files, kTable, sweep_csv(*journal.header(), journal.entries()));
@@ -36,14 +36,15 @@ std::string table_on(const FaultyFiles::Disk& disk) {
 
 TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
   const SimulatedJob job = job_for_test(0, Effects());
-  const SweepTerms terms = terms_for_test("sm=3");
+  const SweepOptions terms = terms_for_test("sm=3");
   Fate whole;
   FaultyFiles uninterrupted({}, whole);
   ASSERT_TRUE(sweep_once(uninterrupted, job, terms));
   const std::string expected = table_on(uninterrupted.after_kill());
   ASSERT_FALSE(expected.empty());
 
-  // At every operation on a file, with nothing, a part or all of what it wrote on the disk.
+  // The process dies at every operation on a file. Of what it wrote, nothing, a part or all is on
+  // the disk.
   for (int dies_at = 0; dies_at < whole.steps; ++dies_at) {
     const std::size_t torn = dies_at % 3 == 0 ? 0 : 30;
     Fate fate{.dies_at = dies_at, .torn_after = torn};
@@ -63,7 +64,7 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
 
 TEST(SweepRun, StoppedAfterEachWindowAndBegunAgainGivesTheSameFile) {
   const SimulatedJob job = job_for_test(0, Effects());
-  const SweepTerms terms = terms_for_test("sm=5");
+  const SweepOptions terms = terms_for_test("sm=5");
   Fate fate;
   FaultyFiles at_once({}, fate);
   ASSERT_TRUE(sweep_once(at_once, job, terms));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of CUPTI that samples counters, without a GPU, as libcupti.so.12. It is as strict as the
-// real one about the order of calls and the sizes of structures. Every metric has a value of its
-// own that never changes, three fit into a pass, and ten samples are there at every decoding.
+// The part of CUPTI that samples counters, without a GPU, built as libcupti.so.12. It is as strict
+// as the real one about the order of calls and the sizes of structures. Every metric has its own
+// constant value, three metrics fit into a pass, and every decoding yields ten samples.
 //
-//   FAKE_COUNTERS_CHIP      the chip (GA102 unless told)
-//   FAKE_COUNTERS_FAIL      CALL=CODE or CALL#N=CODE: that call, or its Nth, answers so
+//   FAKE_COUNTERS_CHIP      the chip (default GA102)
+//   FAKE_COUNTERS_FAIL      CALL=CODE or CALL#N=CODE: this call, or its Nth, returns CODE
 //   FAKE_COUNTERS_DO        CALL=crash or CALL=hang
-//   FAKE_COUNTERS_LACK      a piece of the names of metrics that the chip lacks
+//   FAKE_COUNTERS_LACK      part of the names of metrics that the chip lacks
 #include <unistd.h>
 
 #include <cmath>
@@ -49,7 +49,7 @@ std::string_view variable(const char* name) {
   return text == nullptr ? "" : text;
 }
 
-// What the environment wants this call to answer; kSuccess: what it would anyway.
+// The code that the environment requests for this call; kSuccess if it requests nothing.
 int told(const std::string& call, std::size_t size, std::size_t expected) {
   const int number = ++calls[call];
   const std::string_view act = variable("FAKE_COUNTERS_DO");
@@ -74,7 +74,7 @@ int told(const char* call, const Params* params) {
 double value_of(std::string_view name) {
   if (name.find("sm__warps_active") == 0) return std::numeric_limits<double>::quiet_NaN();
   if (name.find("bytes.sum.per_second") != std::string_view::npos) return 2e9;
-  return static_cast<double>(name.size());  // per cent
+  return static_cast<double>(name.size());  // percent
 }
 
 std::size_t passes_of(std::size_t metrics) {
@@ -90,7 +90,7 @@ std::size_t passes_of(std::size_t metrics) {
 
 extern "C" {
 
-// What the real one does not have.
+// Functions that the real library does not have.
 int fake_counters_open() {
   return open_objects;
 }

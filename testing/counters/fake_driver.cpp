@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA driver that only starts and knows one GPU, whatever its address, for tests of counters.
+// A CUDA driver that only initialises and knows one GPU at any address, for tests of counters.
 #include <cstdlib>
 
 extern "C" {

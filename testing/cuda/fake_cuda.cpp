@@ -26,20 +26,20 @@ struct Function {
 };
 struct Event {
   double gpu_seconds = 0;
-  std::uint64_t done_at = 0;  // launches made by then
+  std::uint64_t done_at = 0;  // number of launches after which it has happened
 };
 
 struct Machine {
   std::mutex mutex;
   std::map<void*, int> capturing;  // stream -> mode
   double kernel_seconds = 10e-6;
-  double gpu_seconds = 0;  // of all kernels so far
+  double gpu_seconds = 0;  // total time of all kernels so far
   std::uint64_t launches = 0;
-  std::deque<Function> functions;  // and graphs; handles are their addresses
+  std::deque<Function> functions;  // also graphs; handles are their addresses
   std::deque<Event> events;
 };
 
-// Never destroyed: threads may still launch while the process exits.
+// Never destroyed, because threads may still launch while the process exits.
 Machine& machine() {
   static auto* made = new Machine;
   return *made;
@@ -49,9 +49,9 @@ std::atomic<FakeHook> tool_hook = nullptr;
 std::atomic<unsigned> violations = 0;
 thread_local unsigned context_uid = 1;
 thread_local int context_device = 0;
-thread_local int capture_mode = 0;  // global, as threads start
+thread_local int capture_mode = 0;  // global mode, the default of a new thread
 
-// As CUPTI would be told: before the call and after it.
+// Calls the hook before and after the call, as CUPTI would.
 template <class Params, class Body>
 int traced(unsigned function, const Params& params, const char* symbol, Body body) {
   int result = 0;
@@ -91,8 +91,8 @@ int launch(unsigned which, void* function, const cuda::Grid& grid, void* stream)
   return traced(which, params, name_of(function), [&] { return run_on(stream); });
 }
 
-// Asking for something that reaches beyond a capture, in a thread that did not promise to be
-// careful, invalidates captures in global mode.
+// A call that affects more than the capture invalidates captures in global mode, unless its thread
+// has switched to relaxed mode.
 void note_unsafe_call() {
   Machine& gpu = machine();
   const std::lock_guard lock(gpu.mutex);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA driver without a GPU, for tests of the injected library: the handful of functions that
-// launch, capture and time, as libcuda.so.1. cuInit loads CUDA_INJECTION64_PATH as the real one
-// does. Kernels run one after the other, each as long as one says, on a GPU clock that only they
-// move; the GPU is a few launches behind the host. So elapsed times repeat exactly.
+// A CUDA driver without a GPU, built as libcuda.so.1, for tests of the injected library: the
+// functions that launch, capture and time. cuInit loads CUDA_INJECTION64_PATH as the real driver
+// does. Kernels run one after another, each for the time set by fake_kernel_time(), on a GPU clock
+// that only they advance; the GPU is a few launches behind the host. So elapsed times repeat
+// exactly.
 //
-// It is stricter than the real driver: what would invalidate a capture is counted
+// It is stricter than the real driver: calls that would invalidate a capture are counted
 // (fake_violations).
 #pragma once
 
@@ -46,12 +47,12 @@ int cuEventQuery(void* event);
 int cuEventElapsedTime(float* ms, void* from, void* to);
 int cuModuleUnload(void* module);
 
-// What the real one does not have.
+// Functions that the real driver does not have.
 using FakeHook = void (*)(unsigned function, const hypermile::cupti::CallbackData* data);
-void fake_set_hook(FakeHook hook);                   // all driver calls, for the fake CUPTI
-void* fake_function(const char* name);               // never freed; one handle a call
-void fake_rename(void* function, const char* name);  // as when a handle is used again
-void fake_use_context(unsigned uid, int device);     // of the calling thread
-void fake_kernel_time(double seconds);               // of every launch from now on
+void fake_set_hook(FakeHook hook);      // sees all driver calls; the fake CUPTI uses it
+void* fake_function(const char* name);  // a new handle for each call, never freed
+void fake_rename(void* function, const char* name);  // as if the handle had been reused
+void fake_use_context(unsigned uid, int device);     // for the calling thread
+void fake_kernel_time(double seconds);               // for every later launch
 unsigned fake_violations();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI as far as subscribers see it, over the fake driver, as libcupti.so.12: one subscriber at a
-// time, callbacks for the driver functions it enabled.
+// CUPTI as subscribers see it, over the fake driver, built as libcupti.so.12: one subscriber at a
+// time, with callbacks for the driver functions that it enabled.
 #include <dlfcn.h>
 
 #include <atomic>

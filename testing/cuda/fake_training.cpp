@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training program over the fake driver, for tests: does what its arguments say, one after the
-// other, and prints what happened to it. `fake_training help` lists the words.
+// A training program over the fake driver, for tests: does what its arguments say, one after
+// another, and prints what happened. `fake_training help` lists the words.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-// ITERATIONS x KERNELS launches of kernel_0, kernel_1…, MICROSECONDS between iterations.
+// ITERATIONS x KERNELS launches of kernel_0, kernel_1…, with MICROSECONDS between iterations.
 void loop(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) {
     for (int k = 0; k < std::stoi(a[1]); ++k) launch("kernel_" + std::to_string(k));
@@ -53,7 +53,7 @@ void loop(const Arguments& a) {
   }
 }
 
-// THREADS at once, each on its stream, each LAUNCHES launches.
+// THREADS threads at once, each with LAUNCHES launches on its own stream.
 void threads(const Arguments& a) {
   std::vector<std::thread> all;
   for (int t = 0; t < std::stoi(a[0]); ++t)
@@ -64,7 +64,7 @@ void threads(const Arguments& a) {
   for (std::thread& each : all) each.join();
 }
 
-// Every way to launch, once, with a grid of 3 x 5 x 7 (width x height where there are two).
+// Launches once in every way, with a grid of 3 x 5 x 7 (or width x height).
 void entries(const Arguments&) {
   void* stream = reinterpret_cast<void*>(0x700);
   const hypermile::cuda::LaunchConfig config{{3, 5, 7, 1, 1, 1, 0}, stream, nullptr, 0};
@@ -80,7 +80,7 @@ void entries(const Arguments&) {
   cuLaunchGridAsync(function_named("grid_async"), 3, 5, stream);
 }
 
-// Captures LAUNCHES launches into a graph while another thread launches, and runs it TIMES times.
+// Captures LAUNCHES launches into a graph while another thread launches, then runs it TIMES times.
 void capture(const Arguments& a) {
   void* stream = reinterpret_cast<void*>(0x900);
   cuStreamBeginCapture_v2(stream, 0);
@@ -93,12 +93,11 @@ void capture(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[1]); ++i) cuGraphLaunch(graph, stream);
 }
 
-// COUNT kernels of different names, once each.
 void names(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) launch("name_" + std::to_string(i));
 }
 
-// The handle of a kernel is used again for another after its module was unloaded.
+// Reuses a kernel's handle for another kernel after its module was unloaded.
 void reload(const Arguments&) {
   void* function = fake_function("before");
   cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
@@ -107,14 +106,15 @@ void reload(const Arguments&) {
   cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
 }
 
-// A launch as of another context, UID, on DEVICE.
+// Launches once in another context, UID, on DEVICE.
 void context(const Arguments& a) {
   fake_use_context(static_cast<unsigned>(std::stoi(a[0])), std::stoi(a[1]));
   launch("elsewhere");
   fake_use_context(1, 0);
 }
 
-// A child that initialises CUDA, launches, ticks and ends; that CUDA was there already is ignored.
+// A child that initialises CUDA, launches, ticks and ends, although its parent had initialised
+// CUDA.
 void fork_child(const Arguments&) {
   std::fflush(stdout);
   const pid_t child = ::fork();
@@ -132,7 +132,7 @@ void count_callback(void* user, cupti::Domain, std::uint32_t, const cupti::Callb
   if (data->site == cupti::kEnter) ++*static_cast<int*>(user);
 }
 
-// A profiler that came by the given way subscribes, watches two launches and says what it saw.
+// A profiler subscribes in the given way, watches two launches and prints what it saw.
 void profile(Subscribe subscribe) {
   static int seen = 0;
   cupti::Subscriber subscriber{};
@@ -156,7 +156,7 @@ void profiler_loaded(const Arguments&) {
   profile(reinterpret_cast<Subscribe>(::dlsym(library, "cuptiSubscribe")));
 }
 
-// What a benchmark does: stops the injected library's watching, or lets it go on.
+// Pauses or resumes the injected library, as a benchmark does.
 void pause_watching(const Arguments& a) {
   void* library = ::dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
   reinterpret_cast<void (*)(int)>(::dlsym(library, "hypermile_inject_pause"))(std::stoi(a[0]));
@@ -167,7 +167,7 @@ void ticks(const Arguments& a) {
     hypermile_tick_phase(a[1] == "-" ? nullptr : a[1].c_str());
 }
 
-// NVTX as a program has it: a table of functions that a tool may replace.
+// NVTX as linked into a program: a table of functions that a tool may replace.
 std::string range_name;
 nvtx::FunctionPointer core[16];
 nvtx::FunctionPointer core2[16];
@@ -186,7 +186,7 @@ const void* get_export_table(std::uint32_t id) {
   return id == nvtx::kCallbacksTable ? &table : nullptr;
 }
 
-// Starts the range NAME in each way that NVTX has.
+// Starts the range NAME in every way that NVTX has.
 void ranges(const Arguments& a) {
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
   void* library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
@@ -217,7 +217,7 @@ void ranges(const Arguments& a) {
   reinterpret_cast<DomainEx>(core2[nvtx::kDomainRangePushEx])(nullptr, &attributes);
 }
 
-// As loop, with a tick before each iteration.
+// Like loop, with a tick before each iteration.
 void ticked(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) {
     hypermile_tick();
@@ -225,7 +225,7 @@ void ticked(const Arguments& a) {
   }
 }
 
-// As loop, with an NVTX range that the last word `nvtx` named before each iteration.
+// Like loop, with an NVTX range before each iteration, named by the last word `nvtx`.
 void steps(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) {
     reinterpret_cast<int (*)(const char*)>(core[nvtx::kRangePushA])(range_name.c_str());
@@ -233,7 +233,8 @@ void steps(const Arguments& a) {
   }
 }
 
-// Launches FILE's rows (t_s,kernel) at their times divided by SPEED; 0 is as fast as it goes.
+// Launches the rows (t_s,kernel) of FILE at their times divided by SPEED; 0 means as fast as
+// possible.
 void replay(const Arguments& a) {
   std::ifstream file(a[0]);
   const double speed = std::stod(a[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built three times: FAKE_NVML_LEVEL 2 is a driver of today, 1 one of years ago (old names, no
-// locks, no fields, no GPM), 0 one that can only list its GPUs.
+// Built three times: FAKE_NVML_LEVEL 2 is a current driver, 1 an old one (old names, no locks, no
+// fields, no GPM), and 0 one that can only list its GPUs.
 #include "testing/nvml/fake_nvml.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Return enter(const char* function) {
   return needs_init && state.initialised <= 0 ? kUninitialized : kSuccess;
 }
 
-// A handle is the device's place in the list, counted from 1.
+// A handle is the device's position in the list, counted from 1.
 FakeDevice& of(Device device) {
   return fake_nvml()->devices.at(reinterpret_cast<std::size_t>(device) - 1);
 }
@@ -259,7 +259,7 @@ Return nvmlDeviceGetSamples(Device device, SamplingType, unsigned long long afte
   const auto& all = of(device).power_samples;
   *type = kUnsignedInt;
   if (out == nullptr) {
-    *count = 120;  // the size of the card's buffer, whatever it holds
+    *count = 120;  // the size of the card's buffer, however full it is
     return kSuccess;
   }
   std::vector<PowerSample> fresh;

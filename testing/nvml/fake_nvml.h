@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state behind the test's NVML: a real shared object that answers like the driver's, keeps what
-// it is told and counts every call. Tests reach the state through the exported fake_nvml().
+// The state behind the tests' NVML, a real shared object that answers like the driver's, keeps what
+// is set and counts every call. Tests reach the state through the exported fake_nvml().
 #pragma once
 
 #include <map>
@@ -30,7 +30,8 @@ struct FakeDevice {
   std::vector<unsigned> memory_clocks = {2201, 3201};  // deliberately not sorted
   std::vector<unsigned> graphics_clocks = {345, 1980, 1965, 1950, 1410};
   unsigned limit_min = 200'000, limit_max = 700'000, limit_default = 700'000, limit = 700'000;
-  std::optional<unsigned> limit_held;  // a management controller that overrides every request
+  // What a management controller enforces, whatever is requested.
+  std::optional<unsigned> limit_held;
 
   double power_instant_mw = 310'500, power_average_mw = 305'250;
   unsigned power_usage_mw = 299'000;
@@ -43,7 +44,7 @@ struct FakeDevice {
   std::vector<nvml::PowerSample> power_samples = {};
   std::vector<FakeProcess> processes = {}, mps_clients = {};
   unsigned gpm_supported = 1;
-  std::map<unsigned, double> gpm = {};  // by metric id; what is absent reads 50
+  std::map<unsigned, double> gpm = {};  // by metric id; an absent metric reads 50
 
   std::optional<std::pair<unsigned, unsigned>> sm_lock = {}, memory_lock = {};
 };
@@ -51,12 +52,13 @@ struct FakeDevice {
 struct FakeNvml {
   std::string driver_version = "580.159.04";
   std::vector<FakeDevice> devices;
-  std::map<std::string, nvml::Return> returns;  // by exported name; what is absent succeeds
-  std::map<std::string, int> calls;             // by exported name
-  int initialised = 0;                          // inits less shutdowns
-  int gpm_samples = 0;                          // allocated less freed
+  // By exported name; a function that is absent succeeds.
+  std::map<std::string, nvml::Return> returns;
+  std::map<std::string, int> calls;  // by exported name
+  int initialised = 0;               // inits minus shutdowns
+  int gpm_samples = 0;               // allocations minus frees
 
-  // Two GPUs, nothing scripted, nothing counted.
+  // Sets up two GPUs, with nothing scripted or counted.
   void reset();
   int setter_calls() const;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads one of the test NVMLs for a test, and checks at its end that what was opened was closed.
+// Loads one of the tests' NVMLs, and checks at the end that everything opened was closed.
 #pragma once
 
 #include <dlfcn.h>
@@ -46,7 +46,6 @@ class FakeNvmlTest : public ::testing::Test {
   void* handle_ = nullptr;
 };
 
-// Sets or unsets an environment variable and puts it back.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(const char* name, const char* value) : name_(name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading performance counters declares of CUPTI against the vendor's headers. PM sampling
-// came with CUPTI 12.6: older headers have nothing to compare with but the result codes.
+// Compares our CUPTI declarations for performance counters with NVIDIA's headers. PM sampling came
+// with CUPTI 12.6; older headers only have the result codes.
 #include <cuda.h>
 #include <cupti.h>
 #if __has_include(<cupti_pmsampling.h>)
@@ -40,7 +40,7 @@ SAME_VALUE(pm::kOther, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER);
 SAME_VALUE(pm::kDataFull, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
 SAME_VALUE(pm::kEndOfRecords, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS);
 
-// CUPTI compares the size it is told with the one it knows, so that is what must agree.
+// CUPTI compares the size that it is given with the one it knows, so these must agree.
 #define SAME_STRUCT_SIZE(Ours, Theirs) \
   static_assert(pm::size_of<pm::Ours>() == Theirs##_Params_STRUCT_SIZE)
 #define SAME_FIELD(Ours, ours, Theirs, theirs) SAME_PLACE(pm::Ours, ours, Theirs##_Params, theirs)

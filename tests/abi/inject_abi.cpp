@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the injected library declares of CUDA, CUPTI and NVTX against the vendor's headers.
+// Compares the injected library's declarations of CUDA, CUPTI and NVTX with NVIDIA's headers.
 #include <cuda.h>
 #include <cupti.h>
 #if __has_include(<nvtx3/nvToolsExt.h>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hypermile and its NVML stand-in declare of NVML against the vendor's header. What a later
-// NVML added is compared where the header has it.
+// Compares hypermile's and the NVML stand-in's declarations of NVML with NVIDIA's header. What a
+// later NVML added is compared if the header has it.
 #include <nvml.h>
 
 #include "same_abi.h"
@@ -156,7 +156,8 @@ SAME_PLACE(nvml::GpmMetricsGet, count, nvmlGpmMetricsGet_t, numMetrics);
 SAME_PLACE(nvml::GpmMetricsGet, first, nvmlGpmMetricsGet_t, sample1);
 SAME_PLACE(nvml::GpmMetricsGet, second, nvmlGpmMetricsGet_t, sample2);
 static_assert(offsetof(nvml::GpmMetricsGet, metrics) == offsetof(nvmlGpmMetricsGet_t, metrics));
-static_assert(sizeof(nvml::GpmMetricsGet) >= sizeof(nvmlGpmMetricsGet_t));  // see its comment
+// See the comment in nvml_abi.h.
+static_assert(sizeof(nvml::GpmMetricsGet) >= sizeof(nvmlGpmMetricsGet_t));
 
 #ifdef NVML_FI_DEV_POWER_INSTANT  // CUDA 12
 SAME_VALUE(nvml::kDeprecated, NVML_ERROR_DEPRECATED);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a declaration of ours is compared with the vendor's: at compile time, so that a difference
-// names its line. The files that use it are never linked; check-abi compiles them.
+// Compares our declarations with NVIDIA's at compile time, so that a difference names its line. The
+// files that use it are never linked; check-abi only compiles them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clients that do not play by the rules: what they send, fail to send, and how often they come.
+// Clients that break the rules: in what they send, in what they do not send, and in how often they
+// come.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -36,8 +37,8 @@ class AbuseTest : public LeaseTest {
               static_cast<ssize_t>(bytes.size()));
   }
 
-  // The words of the error the daemon sends before it hangs up; "" when it only hangs up; "silence"
-  // when it does neither for so long.
+  // The error message that the daemon sends before it hangs up; "" if it only hangs up; "silence"
+  // if it does neither within `seconds`.
   static std::string last_words(const Descriptor& socket, double seconds) {
     std::string bytes;
     for (;;) {
@@ -100,15 +101,15 @@ TEST_F(AbuseTest, AFrameThatIsNotCompletedInTimeEndsTheConnection) {
   EXPECT_EQ(last_words(slow, 3), "");
   EXPECT_LT((clock_->now() - start).value(), 3.0);
 
-  EXPECT_EQ(last_words(idle, 0.05), "silence") << "who has begun no frame may wait";
+  EXPECT_EQ(last_words(idle, 0.05), "silence") << "a client that has begun no frame may wait";
 }
 
-TEST_F(AbuseTest, AClientThatTakesNoRepliesCostsNothing) {
+TEST_F(AbuseTest, AClientThatReadsNoRepliesCostsNothing) {
   const Process daemon = start_daemon();
   const Descriptor deaf = raw_connection();
   const std::string frame = status_frame();
 
-  // Until the daemon stops reading because its replies are not taken.
+  // Sends until the daemon stops reading because its replies are not taken.
   std::size_t accepted = 0;
   while (accepted < (64U << 20U)) {
     const ssize_t sent =
@@ -126,8 +127,8 @@ TEST_F(AbuseTest, AClientThatTakesNoRepliesCostsNothing) {
     accepted += static_cast<std::size_t>(sent);
   }
 
-  EXPECT_LT(accepted, 4U << 20U) << "it would take any number of requests";
-  EXPECT_TRUE(serving()) << "and answers others meanwhile";
+  EXPECT_LT(accepted, 4U << 20U) << "the daemon takes any number of requests";
+  EXPECT_TRUE(serving()) << "the daemon must answer others meanwhile";
 }
 
 TEST_F(AbuseTest, AUserHasABoundedNumberOfConnections) {
@@ -169,7 +170,7 @@ TEST_F(AbuseTest, WithoutDescriptorsClientsAreTurnedAwayAndLeasesStillEnd) {
 
   EXPECT_TRUE(eventually(1, [&] { return !changed(0); }));
   flood.clear();
-  EXPECT_TRUE(eventually(5, [&] { return serving(); })) << "it recovers";
+  EXPECT_TRUE(eventually(5, [&] { return serving(); })) << "the daemon must recover";
 }
 
 TEST_F(AbuseTest, ADescriptorPassedOnDoesNotOutliveItsOwnersLease) {
@@ -181,7 +182,7 @@ TEST_F(AbuseTest, ADescriptorPassedOnDoesNotOutliveItsOwnersLease) {
     const auto lease = connection->ask<wire::Granted>(
         wire::AcquireRequest{{GpuUuid(gpu)}, Seconds(30), "owner", ""}, Seconds(5));
     if (!lease) return 1;
-    // Holds the socket that its parent leases through, and lives on for as long as the test.
+    // The child holds the socket of its parent's lease and outlives the test.
     start_child([&] {
       while (::kill(test, 0) == 0 && std::filesystem::exists(folder_)) ::usleep(10'000);
       return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon among real processes of real users: who may, who holds, and that everything goes back.
+// The daemon among real processes of real users: permissions, contention, and that every change is
+// undone.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -45,7 +46,7 @@ TEST_F(LeaseTest, AUserWithoutARuleIsDeniedAndNothingChanges) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAGpuAndGivesItBack) {
+TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAndRestoresAGpu) {
   REQUIRE_ROOT();
   const Process daemon = start_daemon(kConfig);
   Process alice = start_client(RunAs{kAlice});
@@ -59,7 +60,7 @@ TEST_F(LeaseTest, AnUnprivilegedUserWithARuleChangesAGpuAndGivesItBack) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeaseTest, RootWithoutTheCapabilityIsLikeAnybody) {
+TEST_F(LeaseTest, RootWithoutTheCapabilityIsTreatedLikeAnyUser) {
   REQUIRE_ROOT();
   if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
   const Process daemon = start_daemon("");
@@ -125,7 +126,8 @@ TEST_F(LeaseTest, EightJobsOnEightGpusDoNotSeeEachOther) {
 
   jobs[3].signal(SIGKILL);
 
-  EXPECT_TRUE(eventually(1, [&] { return !changed(3); })) << "within a second";
+  EXPECT_TRUE(eventually(1, [&] { return !changed(3); }))
+      << "the GPU must be restored within a second";
   for (unsigned i = 0; i < 8; ++i) {
     if (i == 3) continue;
     EXPECT_EQ(sm_lock(i), 1005 + 15 * i) << i;
@@ -148,7 +150,7 @@ TEST_F(LeaseTest, AnOwnerThatStallsLosesItsLease) {
   EXPECT_NE(late.find("expired"), std::string::npos) << late;
 }
 
-TEST_F(LeaseTest, AGpuThatHangsDelaysNoOthersRestore) {
+TEST_F(LeaseTest, AHungGpuDelaysNoOtherRestore) {
   const Process daemon = start_daemon();
   Process first = start_client();
   Process second = start_client();
@@ -163,9 +165,11 @@ TEST_F(LeaseTest, AGpuThatHangsDelaysNoOthersRestore) {
   clock_->sleep_for(milliseconds(50));
   second.signal(SIGKILL);
 
-  EXPECT_TRUE(eventually(1, [&] { return !changed(1); })) << "delayed by the GPU that hangs";
+  EXPECT_TRUE(eventually(1, [&] { return !changed(1); }))
+      << "the hung GPU delayed the restore of another";
   EXPECT_TRUE(changed(0)) << "the fault had no effect: nothing was proven";
-  EXPECT_TRUE(eventually(30, [&] { return !changed(0); })) << "tried again until it worked";
+  EXPECT_TRUE(eventually(30, [&] { return !changed(0); }))
+      << "the restore is repeated until it works";
 }
 
 TEST_F(LeaseTest, StoppingTheDaemonRestores) {
@@ -181,7 +185,7 @@ TEST_F(LeaseTest, StoppingTheDaemonRestores) {
   EXPECT_EQ(begin(client.ask("renew")), "error io:");
 }
 
-TEST_F(LeaseTest, ADaemonThatWasKilledIsMadeGoodByTheNext) {
+TEST_F(LeaseTest, TheNextDaemonRestoresWhatAKilledOneLeft) {
   Process daemon = start_daemon();
   Process client = start_client();
   ASSERT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1");
@@ -193,10 +197,11 @@ TEST_F(LeaseTest, ADaemonThatWasKilledIsMadeGoodByTheNext) {
   const Process next = start_daemon();
 
   EXPECT_TRUE(eventually(1, [&] { return !changed(0); }));
-  EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1") << "and it serves";
+  EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 30s")), "ok 1")
+      << "the new daemon must serve";
 }
 
-TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
+TEST_F(LeaseTest, RestoringReturnsToTheBaseline) {
   const Process daemon =
       start_daemon(std::string(kEverybody) + "[[baseline]]\ngpus = ['all']\nsm_clock = 1500\n");
   Process client = start_client();
@@ -209,7 +214,7 @@ TEST_F(LeaseTest, TheBaselineIsWhatRestoredMeans) {
   EXPECT_EQ(sm_lock(0), 1500U);
 }
 
-TEST_F(LeaseTest, ADaemonWaitsForADriverThatComesLater) {
+TEST_F(LeaseTest, ADaemonWaitsForADriverThatIsLoadedLater) {
   write(".faults", "nvmlInit_v2:9\n");
   const std::string config = (folder_ / "hypermiled.toml").string();
   std::ofstream(config) << kEverybody;
@@ -217,7 +222,7 @@ TEST_F(LeaseTest, ADaemonWaitsForADriverThatComesLater) {
   ASSERT_TRUE(eventually(20, [&] {
     const auto status = daemon_status();
     return status && status->trouble.find("river") != std::string::npos;
-  })) << "it says that there is no driver";
+  })) << "the daemon must report the missing driver";
   Process client = start_client();
   EXPECT_EQ(begin(client.ask("acquire " + uuid(0) + " 5s")), "error no_driver:");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where no daemon serves: the guardian restores whatever happens to its owner.
+// Without a daemon, the guardian restores the GPU whatever happens to its owner.
 #include <gtest/gtest.h>
 
 #include "lease_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class GuardianTest : public LeaseTest {
  protected:
-  // A client with a guardian of its own that has changed GPU 0.
+  // A client with its own guardian that has changed GPU 0.
   Process changed_client(const std::string& ttl = "30s") {
     Process client = start_client();
     const std::string answer = client.ask("acquire " + uuid(0) + " " + ttl);
@@ -20,7 +20,7 @@ class GuardianTest : public LeaseTest {
     return client;
   }
 
-  // The process that keeps GPU 0, as its lock says.
+  // The process that keeps GPU 0, according to its lock file.
   pid_t guardian() {
     std::ifstream lock(folder_ / "state.d" / (uuid(0) + ".lock"));
     std::string text((std::istreambuf_iterator<char>(lock)), {});
@@ -30,7 +30,7 @@ class GuardianTest : public LeaseTest {
   bool gone(pid_t pid) { return ::kill(pid, 0) != 0 || zombie(pid); }
 
  private:
-  // Orphans end as children of a process that may never wait for them.
+  // An orphan may stay a zombie, because its new parent may never wait for it.
   static bool zombie(pid_t pid) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
     std::string text((std::istreambuf_iterator<char>(status)), {});
@@ -66,7 +66,7 @@ TEST_F(GuardianTest, IsNotInItsOwnersSessionOrGroup) {
   EXPECT_NE(::getpgid(pid), ::getpgid(client.pid()));
 }
 
-TEST_F(GuardianTest, IsNotHurtByAHangUp) {
+TEST_F(GuardianTest, SurvivesAHangUp) {
   Process client = changed_client();
 
   ASSERT_EQ(::kill(guardian(), SIGHUP), 0);
@@ -92,7 +92,7 @@ TEST_F(GuardianTest, RestoresWhenItsOwnerStalls) {
   client.signal(SIGCONT);
 }
 
-TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheNextForAnotherGpu) {
+TEST_F(GuardianTest, TheNextGuardianRestoresWhatAKilledOneLeftOnAnotherGpu) {
   Process client = changed_client();
   ::kill(guardian(), SIGKILL);
   client.signal(SIGKILL);
@@ -105,7 +105,7 @@ TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheNextForAnotherGpu) {
   EXPECT_TRUE(eventually(5, [&] { return !changed(0); }));
 }
 
-TEST_F(GuardianTest, OneThatWasKilledTooIsMadeGoodByTheDaemon) {
+TEST_F(GuardianTest, TheDaemonRestoresWhatAKilledGuardianLeft) {
   Process client = changed_client();
   ::kill(guardian(), SIGKILL);
   client.signal(SIGKILL);
@@ -137,8 +137,9 @@ TEST_F(GuardianTest, SaysWhyItCannotStart) {
 
   const std::string answer = client.ask("acquire " + uuid(0) + " 5s");
 
-  EXPECT_NE(answer.find("the guardian could not be started: hypermiled: cannot make /proc/nowhere"),
-            std::string::npos)
+  EXPECT_NE(
+      answer.find("the guardian could not be started: hypermiled: cannot create /proc/nowhere"),
+      std::string::npos)
       << answer;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Seconds kRestoreDeadline(1);
 constexpr Seconds kCalm = milliseconds(30);
-constexpr Seconds kLatest(10);         // after which nobody is expected to restore any more
+constexpr Seconds kLatest(10);         // after this time nobody is expected to restore
 constexpr Seconds kStartDeadline(20);  // for a new process on a busy machine
 constexpr Seconds kRunDeadline(20);
 
@@ -36,7 +36,7 @@ class Run {
     return false;
   }
 
-  // To the point where the GPU is changed and everybody waits.
+  // Runs to the point where the GPU is changed and everybody waits.
   bool prepare() {
     if (case_.setup != Setup::kGuardian) {
       server_ = world_.start_daemon();
@@ -95,13 +95,13 @@ class Run {
         return;
       case Blow::kTerminate:
         world_.signal(victim_, SIGTERM);
-        // Or it would start another guardian.
+        // Stops the client, or it would start another guardian.
         if (server_is_struck()) world_.signal(client_, SIGSTOP);
         return;
       case Blow::kStop:
         world_.signal(victim_, SIGSTOP);
-        world_.signal(client_,
-                      SIGSTOP);  // or it would go on renewing as soon as the server is back
+        // Stops the client too, or it would renew as soon as the server is back.
+        world_.signal(client_, SIGSTOP);
         return;
       case Blow::kGroup:
         world_.signal_group(victim_, SIGKILL);
@@ -122,7 +122,7 @@ class Run {
 
   void judge() {
     if (!result_.struck) {
-      // It came to its end undisturbed: then the client is ended, and that must do as well.
+      // The victim ended undisturbed. The client is killed instead, and that must be restored too.
       world_.tracer.let_go();
       world_.signal(client_, SIGKILL);
       struck_at_ = world_.clock->now();
@@ -139,8 +139,8 @@ class Run {
     judge_starved_server();
   }
 
-  // Somebody lives who restores. What was asked before the blow may still be carried out after it,
-  // so a GPU counts as restored only when it stays so for a while.
+  // For a case in which somebody who restores is alive. Requests from before the blow may still be
+  // carried out after it, so a GPU counts as restored only if it stays so for a while.
   void judge_alive(Seconds deadline) {
     result_.left = result_.left || !world_.restored();
     std::optional<Instant> since;
@@ -169,7 +169,8 @@ class Run {
     judge_alive(kStartDeadline);
   }
 
-  // Ended in order, it has restored; ended before it could listen, the next start does.
+  // A server that ended in order has restored; if it ended before it could listen, the next start
+  // does.
   void judge_terminated() {
     if (!world_.wait(kRunDeadline, [&] { return world_.has_ended(server_); })) {
       result_.trouble = "the server did not end";
@@ -199,7 +200,7 @@ class Run {
     let_pass(KillWorld::kTtl + milliseconds(50));
     world_.signal(victim_, SIGCONT);
     struck_at_ = world_.clock->now();
-    // What it was asked before it stopped may be a new lease, which then expires.
+    // Its last request before it stopped may be a new lease, which then expires.
     judge_alive(KillWorld::kTtl + kRestoreDeadline);
   }
 
@@ -230,8 +231,8 @@ class Run {
 
 KillResult run_case(const KillCase& which, const Moment& moment,
                     const KillWorld::Programs& programs) {
-  // On a machine so busy that the client cannot renew in time, the lease is over before anything
-  // has begun: that is no run. One that is late is tried once more, and told apart.
+  // If the machine is so busy that the client cannot renew in time, the lease ends before the run
+  // begins, and the run does not count. A late run is repeated once and counted separately.
   KillResult result;
   int late = 0;
   for (int tries = 0; tries < 5 && (!result.changed || (result.late && late < 2)); ++tries) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of the kill matrix: something is changed, somebody is struck at one step, and the GPU is
-// looked at.
+// One run of the kill matrix: a lease changes the GPU, somebody is struck at one step, and the test
+// checks whether the GPU is restored.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 namespace hypermile {
 
 enum class Setup {
-  kDaemon,    // hypermiled serves
-  kGuardian,  // no daemon: the client's own guardian
-  kRecovery,  // hypermiled was killed with the GPU changed, and starts again
+  kDaemon,    // hypermiled serves the client
+  kGuardian,  // no daemon; the client has its own guardian
+  kRecovery,  // hypermiled was killed while the GPU was changed, and starts again
 };
 enum class Victim { kClient, kServer, kBoth };
 enum class Blow {
   kKill,           // SIGKILL
   kTerminate,      // SIGTERM
-  kStop,           // SIGSTOP, beyond the TTL
-  kGroup,          // SIGKILL of the client's whole process group
+  kStop,           // SIGSTOP for longer than the TTL
+  kGroup,          // SIGKILL to the client's whole process group
   kTerminal,       // the client's terminal is closed
-  kFullDisk,       // from this step on, and the client is killed a little later
-  kNoDescriptors,  // likewise
+  kFullDisk,       // from this step on; the client is killed a little later
+  kNoDescriptors,  // from this step on; the client is killed a little later
 };
 
 struct KillCase {
@@ -62,23 +62,22 @@ inline constexpr std::array<KillCase, 24> kKillCases = {{
     {"recovery: daemon terminated", Setup::kRecovery, Victim::kServer, Blow::kTerminate},
 }};
 
-// When to strike.
 struct Moment {
-  int step = 0;                    // before this system call of the victim, from 0
+  int step = 0;                    // before this system call of the victim, counted from 0
   std::optional<Seconds> at = {};  // or after this time, whatever the victim does
 };
 
 struct KillResult {
-  bool changed = false;   // something was seen changed before the blow
-  bool struck = false;    // false: the victim had ended, or has fewer steps
-  bool left = false;      // something was changed when there was nobody left to change it
-  bool restored = false;  // and it stayed so
-  bool late = false;      // but not in time
-  int tries_late = 0;     // of this run, which is tried again once when it is late
-  // From the death to the restore with a daemon or guardian alive; else from the next start.
+  bool changed = false;   // a change was seen before the blow
+  bool struck = false;    // false if the victim had ended or has fewer steps
+  bool left = false;      // something was still changed when nobody was left to change it
+  bool restored = false;  // everything was restored, and stayed so
+  bool late = false;      // restored, but too late
+  int tries_late = 0;     // late attempts of this run, which is repeated once if it is late
+  // From the death to the restore if a daemon or guardian lives; else from the next start.
   std::optional<Seconds> took = {};
   bool by_next_start = false;
-  int steps = 0;  // of the victim until the end of the run
+  int steps = 0;  // steps of the victim until the end of the run
   std::string trouble = {};
 };
 

@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-// What comes of it does not matter: when the lease is gone, the client ends.
+// Results are ignored: when the lease is gone, the client ends.
 bool work(HeldLease& lease, const GpuUuid& gpu) {
   for (const char* text : {"sm=1200,limit=250", "sm=900", "default", "mem=9501,limit=200"}) {
     if (!lease.set(gpu, parse_setting(text).value())) return false;
@@ -18,7 +18,7 @@ bool work(HeldLease& lease, const GpuUuid& gpu) {
   return lease.release().ok();
 }
 
-// A daemon that has just started, or a guardian that is just ending, is not free yet.
+// A daemon that has just started, or a guardian that is ending, may not be free yet.
 Result<std::unique_ptr<HeldLease>> take_lease(const LeaseOptions& options) {
   for (int tries = 0;; ++tries) {
     auto lease = open_lease(options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The client of the kill matrix, in a process of its own: every step of a lease, again and again.
+// The client of the kill matrix, a separate process that repeats every step of a lease.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace hypermile {
 
-// Takes a lease on the GPU, from a guardian (its program; "" for the daemon), changes the GPU,
-// writes "C" to `events`, and renews until there is a byte to read from `orders`. Then sets,
-// renews and releases, writes "c", and begins again with a new lease. Returns when a step fails.
+// Takes a lease on the GPU from a guardian (its program; "" for the daemon), changes the GPU,
+// writes "C" to `events`, and renews until `orders` is readable. Then it sets, renews and releases,
+// writes "c", and begins again with a new lease. Returns when a step fails.
 int kill_client(const std::string& gpu, const std::string& guardian, Seconds ttl, int events,
                 int orders);
 
-// A daemon answers and knows its GPUs.
+// True if a daemon answers and knows its GPUs.
 bool daemon_serves();
 
 }  // namespace hypermile

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kills client, guardian and daemon at every step of a lease, on the NVML stand-in, and looks
-// whether the GPU was given back: `kill_matrix HYPERMILED STAND_IN [--runs N | --every STRIDE]
-// [--seed S] [--jobs J] [--case C]`. With --runs so many random runs, half of them before a random
-// system call of the victim and half at a random instant; with --every each case at each STRIDEth
-// step. Exits 0 when nothing was left changed, 77 when this machine does not let it try.
+// Kills client, guardian and daemon at every step of a lease, on the NVML stand-in, and checks that
+// the GPU is restored: `kill_matrix HYPERMILED STAND_IN [--runs N
+// --every STRIDE] [--seed S] [--jobs J] [--case C]`. --runs makes N random runs, half before a
+// random system call of the victim and half at a random instant; --every tries each case at every
+// STRIDEth step. Exits 0 if no change was left, 77 if this machine does not allow the test.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ struct Options {
   int every = 0;
   std::uint64_t seed = 1;
   int jobs = 2;
-  int only = -1;  // one case
+  int only = -1;  // run only this case
 };
 
 struct Planned {
@@ -37,7 +37,7 @@ struct Planned {
   Moment moment;
 };
 
-// A line for each run, which a pipe takes in one piece.
+// One line for each run, short enough for a pipe to take in one piece.
 struct Line {
   int which = 0;
   int step = 0;
@@ -65,7 +65,7 @@ Line line_of(const Planned& planned, const KillResult& result) {
   return line;
 }
 
-// How many steps a victim takes, from a run that is not disturbed.
+// How many steps a victim takes, counted in an undisturbed run.
 std::vector<int> count_steps(const Options& options) {
   std::vector<int> steps;
   for (const KillCase& which : kKillCases) {
@@ -226,6 +226,6 @@ int main(int argc, char** argv) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);  // the client may be gone when it is told something
+  ::signal(SIGPIPE, SIG_IGN);  // the client may be gone when something is written to it
   return hypermile::run(options);
 }

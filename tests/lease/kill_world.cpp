@@ -39,11 +39,11 @@ KillWorld::KillWorld(const Programs& programs) : programs_(programs) {
   set_environment(folder, programs.stand_in);
   machine_ = Machine::open(machine_options_from_environment().value()).value();
   uuid_ = machine_->facts(0).uuid;
-  // Somebody else's business, which nothing here may touch.
+  // The second GPU belongs to somebody else, and no test may change it.
   (void)machine_->request_knob(1, Knob::kSmClock, kAdministratorsLock.value(), [](GpuRecord& gpu) {
     gpu.sm_lock = {345, static_cast<std::uint32_t>(kAdministratorsLock.value())};
   });
-  // Guardians are adopted here when those who started them are gone.
+  // Guardians become children of this process when their own parents are gone.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -161,7 +161,7 @@ pid_t KillWorld::guardian() {
   const std::size_t at = text.find("guardian (pid ");
   if (at == text.npos) return 0;
   const auto process = static_cast<pid_t>(std::atoi(text.c_str() + at + 14));
-  // Who is not adopted here is none of ours, or has ended.
+  // A process that this one has not adopted is not part of the run, or has ended.
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   std::string pid, name, state;
   pid_t parent = 0;
@@ -174,7 +174,7 @@ bool KillWorld::restored() {
   const auto first = machine_->look(0);
   const auto second = machine_->look(1);
   if (!first || !second) return false;
-  const Watts normal = machine_->physics(0).limit.normal;
+  const Watts normal = machine_->constants(0).limit.normal;
   const Watts limit = first->record.sim.requested.power_limit.value_or(normal);
   return first->record.sm_lock.high == 0 && first->record.memory_lock.high == 0 &&
          limit == normal && second->record.sm_lock.high == kAdministratorsLock.value();

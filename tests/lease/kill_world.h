@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine for one run of the kill matrix: its own NVML stand-in with two GPUs, journals and
-// socket in a folder of its own; daemons, guardians and a client that works through every step of
-// a lease again and again.
+// A machine for one run of the kill matrix: an NVML stand-in with two GPUs, journals and socket in
+// a temporary folder, daemons, guardians, and a client that repeats every step of a lease.
 #pragma once
 
 #include <sys/types.h>
@@ -35,28 +34,27 @@ class KillWorld {
   KillWorld(const KillWorld&) = delete;
   KillWorld& operator=(const KillWorld&) = delete;
 
-  // Starts hypermiled; traced from its first call where `traced`.
+  // Starts hypermiled, traced from its first call if `traced`.
   pid_t start_daemon(bool traced = false);
-  // The daemon answers.
   bool await_daemon();
-  // Starts the client, at a terminal of its own; it takes a lease, changes the GPU and then waits.
+  // Starts the client at its own terminal; it takes a lease, changes the GPU and then waits.
   pid_t start_client(bool with_guardian);
-  // The GPU is seen changed, and the client waits.
+  // Waits until the GPU is changed and the client waits.
   bool await_change();
   void let_client_go_on();
   int client_cycles();  // completed so far
   void close_terminal();
-  pid_t guardian();  // 0: none
+  pid_t guardian();  // 0 if there is none
 
-  // Nothing of a lease is on the first GPU, and the second is as its administrator left it.
+  // True if no trace of a lease is on the first GPU and the second is as its administrator left it.
   bool restored();
-  // What is there, for messages.
+  // Describes the GPU's state, for messages.
   std::string seen();
 
-  // Waits, with everything going on, until `done`; false when that takes longer.
+  // Waits until `done` while everything runs on; false if that takes longer than `most`.
   bool wait(Seconds most, const std::function<bool()>& done);
   bool has_ended(pid_t process) const { return tracer.ended().count(process) != 0; }
-  // To a process of this run that has not ended, and to no other: numbers are used again.
+  // Signals a process of this run unless it has ended, because its number may be in use again.
   void signal(pid_t process, int signal) const;
   void signal_group(pid_t leader, int signal) const;
 
@@ -73,7 +71,7 @@ class KillWorld {
   pid_t client_ = 0;
   int terminal_ = -1;
   int events_ = -1;  // from the client
-  int orders_ = -1;  // to it
+  int orders_ = -1;  // to the client
   int cycles_ = 0;
   bool changed_told_ = false;
   std::set<pid_t> started_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client of the daemon for tests: obeys commands on standard input, one a line, and answers each
-// with one line, "ok …" or "error CODE: …". It ends with its input, without releasing.
+// A client of the daemon for tests: reads commands from standard input, one per line, and answers
+// each with one line, "ok …" or "error CODE: …". It ends with its input, without releasing.
 //
 //   acquire UUID[,UUID…] TTL      set UUID SETTING      renew      release
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For end-to-end tests of leases: a machine of simulated GPUs, a daemon on it, clients as processes
-// of any user. In real time, because processes take part.
+// For end-to-end tests of leases: simulated GPUs, a daemon, and clients as processes of any user.
+// The tests run in real time because processes take part.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class LeaseTest : public StandInTest {
     ::setenv("HYPERMILE_SOCKET", (folder_ / "hypermiled.sock").c_str(), 1);
     ::setenv("HYPERMILE_STATE", (folder_ / "state.d").c_str(), 1);
     if (::geteuid() != 0) write(".permissions", std::to_string(::geteuid()) + "\n");
-    // Where others can reach it, wherever this was built.
+    // Copied to a place that other users can reach.
     client_ = (folder_ / "lease_client").string();
     std::filesystem::copy_file(LEASE_CLIENT, client_);
-    // A guardian is looked for beside its client.
+    // A guardian is looked up beside its client.
     std::filesystem::create_symlink(HYPERMILED, folder_ / "hypermiled");
   }
 
@@ -42,7 +42,7 @@ class LeaseTest : public StandInTest {
       "[[allow]]\neveryone = true\ngpus = ['all']\nsm_clock = [1, 9999]\n"
       "memory_clock = [1, 9999]\npower_limit = [1, 9999]\n";
 
-  // A daemon that serves, with this configuration.
+  // Starts a daemon with this configuration and waits until it serves.
   Process start_daemon(const std::string& config = kEverybody) {
     const std::string path = (folder_ / "hypermiled.toml").string();
     std::ofstream(path) << config;
@@ -52,7 +52,7 @@ class LeaseTest : public StandInTest {
     return daemon;
   }
 
-  // What the daemon says of itself to this user.
+  // The daemon's status as this user sees it.
   static std::optional<wire::DaemonStatus> daemon_status() {
     auto connection = DaemonConnection::connect(default_socket_path());
     if (!connection) return std::nullopt;
@@ -68,7 +68,7 @@ class LeaseTest : public StandInTest {
 
   std::string uuid(unsigned gpu) { return sim().facts(gpu).uuid; }
 
-  // The ceiling that was asked for; nullopt: none.
+  // The requested ceiling; nullopt if there is none.
   std::optional<unsigned> sm_lock(unsigned gpu) {
     const auto view = sim().look(gpu);
     if (!view || view->record.sm_lock.high == 0) return std::nullopt;
@@ -80,7 +80,7 @@ class LeaseTest : public StandInTest {
            view->record.sim.requested.power_limit.has_value();
   }
 
-  // True once `condition` holds, which is asked every millisecond for so long.
+  // True once `condition` holds; checks every millisecond for up to `seconds`.
   bool eventually(double seconds, const std::function<bool()>& condition) {
     const Instant until = clock_->now() + Seconds(seconds);
     while (!condition()) {
@@ -102,7 +102,7 @@ class LeaseTest : public StandInTest {
   std::unique_ptr<Machine> machine_;
 };
 
-// Other users are played by processes that become them, which only root can start.
+// Other users are processes that change their user id, which only root can do.
 #define REQUIRE_ROOT() \
   if (!root()) GTEST_SKIP() << "needs root to run clients as other users"
 

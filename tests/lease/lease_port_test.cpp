@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The controller's way to clocks, with a daemon or a guardian at its other end.
+// The controller's access to clocks, with a daemon or a guardian at the other end.
 #include "control/lease_port.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class LeasePortTest : public LeaseTest {
   bool comes_to(PortState state) {
     return eventually(20, [&] { return port().state() == state; });
   }
-  // Claimed, held, and GPU 0 told.
+  // Claims a lease, waits until it is held, and sets GPU 0.
   void hold(const Setting& setting = kSlow) {
     port().claim(first());
     ASSERT_TRUE(comes_to(PortState::kHeld)) << port().problem()->line();
@@ -72,7 +72,8 @@ TEST_F(LeasePortTest, StartsAGuardianWhereNoDaemonServes) {
 
   EXPECT_TRUE(port().guarded());
   port_.reset();
-  EXPECT_TRUE(eventually(5, [&] { return !changed(0); })) << "hanging up gives back as well";
+  EXPECT_TRUE(eventually(5, [&] { return !changed(0); }))
+      << "hanging up must restore the GPU as well";
 }
 
 TEST_F(LeasePortTest, UsesAGuardianThatWasPreparedBeforeItsGpusWereKnown) {
@@ -90,19 +91,19 @@ TEST_F(LeasePortTest, UsesAGuardianThatWasPreparedBeforeItsGpusWereKnown) {
   LeasePort other(others, *clock_);
   other.claim({GpuUuid(uuid(1))});
   EXPECT_TRUE(eventually(20, [&] { return other.state() == PortState::kHeld; }))
-      << "a GPU it was not asked for is free";
+      << "a GPU that was not requested is free";
   EXPECT_TRUE(port().release().ok());
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeasePortTest, APreparedGuardianThatIsNeverAskedEndsWithItsOwner) {
+TEST_F(LeasePortTest, AnUnusedPreparedGuardianEndsWithItsOwner) {
   auto guardian = prepare_guardian(options_.socket, *options_.guardian);
   ASSERT_TRUE(guardian.ok() && *guardian);
 
   guardian->reset();
 
   port().claim(first());
-  EXPECT_TRUE(comes_to(PortState::kHeld)) << "and leaves every GPU to others";
+  EXPECT_TRUE(comes_to(PortState::kHeld)) << "every GPU is left to others";
 }
 
 TEST_F(LeasePortTest, IsNotPreparedWhereADaemonServes) {
@@ -114,7 +115,7 @@ TEST_F(LeasePortTest, IsNotPreparedWhereADaemonServes) {
   EXPECT_FALSE(guardian->has_value());
 }
 
-TEST_F(LeasePortTest, SaysThatItIsLostWhenTheDaemonIsRestartedAndCanBeClaimedAgain) {
+TEST_F(LeasePortTest, ReportsALostLeaseWhenTheDaemonRestartsAndCanBeClaimedAgain) {
   {
     Process daemon = start_daemon();
     hold();
@@ -146,7 +147,7 @@ TEST_F(LeasePortTest, ALeaseThatTheAdministratorTookIsLostWithTheReason) {
       << port().problem()->line();
 }
 
-TEST_F(LeasePortTest, IsRefusedWithTheHoldersNameWhereSomebodyElseHoldsTheGpu) {
+TEST_F(LeasePortTest, IsRefusedWithTheNameOfTheCurrentHolder) {
   const Process daemon = start_daemon();
   Process other = start_client();
   ASSERT_TRUE(other.ask("acquire " + uuid(0) + " 30s").starts_with("ok"));
@@ -159,7 +160,7 @@ TEST_F(LeasePortTest, IsRefusedWithTheHoldersNameWhereSomebodyElseHoldsTheGpu) {
   EXPECT_FALSE(changed(0));
 }
 
-TEST_F(LeasePortTest, ReadOnlyIsRefusedWithoutAskingAnybody) {
+TEST_F(LeasePortTest, ReadOnlyModeIsRefusedWithoutContactingAnybody) {
   options_.read_only = true;
 
   port().claim(first());
@@ -168,24 +169,24 @@ TEST_F(LeasePortTest, ReadOnlyIsRefusedWithoutAskingAnybody) {
   EXPECT_EQ(port().problem()->code, ErrorCode::kReadOnly);
 }
 
-TEST_F(LeasePortTest, OfSeveralRequestsThatWaitTheNewestCounts) {
+TEST_F(LeasePortTest, OnlyTheNewestWaitingRequestIsCarriedOut) {
   const Process daemon = start_daemon();
   hold();
   write(".faults", "nvmlDeviceSetGpuLockedClocks:delay=500ms@1\n");
   const GpuUuid gpu = first().front();
 
   port().ask(gpu, kSlower);
-  clock_->sleep_for(milliseconds(100));  // it is under way now
+  clock_->sleep_for(milliseconds(100));  // the request is in progress now
   for (const double mhz : {1500.0, 1350.0, 1305.0}) port().ask(gpu, Setting{.sm_clock = Mhz(mhz)});
   ASSERT_TRUE(eventually(20, [&] { return sm_lock(0) == 1305U; }));
 
-  EXPECT_EQ(wait_for_answers(2).size(), 2U) << "those in between were never answered";
+  EXPECT_EQ(wait_for_answers(2).size(), 2U) << "the requests in between get no answer";
 }
 
-TEST_F(LeasePortTest, HalfASettingIsNoneAndItsErrorIsTheAnswer) {
+TEST_F(LeasePortTest, APartlyAppliedSettingIsUndoneAndReported) {
   const Process daemon = start_daemon();
   hold();
-  write(".faults", "nvmlDeviceSetMemoryLockedClocks:4\n");  // no permission
+  write(".faults", "nvmlDeviceSetMemoryLockedClocks:4\n");  // 4 means no permission
 
   port().ask(first().front(), Setting{.sm_clock = Mhz(1200), .memory_clock = Mhz(5001)});
   const auto answers = wait_for_answers(1);
@@ -195,7 +196,7 @@ TEST_F(LeasePortTest, HalfASettingIsNoneAndItsErrorIsTheAnswer) {
   EXPECT_EQ(port().state(), PortState::kHeld);
 }
 
-TEST_F(LeasePortTest, AGpuThatDoesNotAnswerDoesNotHoldUpWhoAsks) {
+TEST_F(LeasePortTest, AHungGpuDoesNotBlockTheCaller) {
   const Process daemon = start_daemon();
   hold();
   write(".faults", "nvmlDeviceSetGpuLockedClocks:delay=3s@1\n");

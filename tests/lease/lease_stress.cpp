@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many clients that connect, acquire, change GPUs and die at random, on the NVML stand-in; then
-// what is left of them: no lease, no descriptor, no memory, no changed GPU. Before that, how long
-// an acquire takes on an idle machine, as a multiple of a bare round trip through a socket.
+// Many clients that connect, acquire, change GPUs and die at random, on the NVML stand-in.
+// Afterwards no lease, descriptor, memory or changed GPU may be left. Before that, it measures how
+// long an acquire takes on an idle machine, as a multiple of a bare round trip through a socket.
 //
 //   lease_stress HYPERMILED STAND_IN [CLIENTS [SECONDS]]
 //
-// Exits 1 when a bound is passed, 77 (skipped) when not root: clients run as many users.
+// Exits 1 if a bound is exceeded, 77 (skipped) if not root, because clients run as many users.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,11 +34,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMostRoundTrips = 20;  // of a bare one, for an acquire's 99th percentile
-constexpr long kMostGrowthKib = 4096;   // of the daemon's memory, from warm to the end
-constexpr std::size_t kAsking = 2;      // socket and process of the connection that asks
-constexpr double kRestoredWithin = 1;   // s after the last client's death
-// A sanitizer keeps what was freed: memory says nothing then.
+constexpr double kMostRoundTrips = 20;  // bare round trips, for the 99th percentile of an acquire
+constexpr long kMostGrowthKib = 4096;   // growth of the daemon's memory, from warm to the end
+constexpr std::size_t kAsking = 2;      // socket and process of the asking connection
+constexpr double kRestoredWithin = 1;   // seconds after the last client's death
+// A sanitizer keeps freed memory, so memory use means nothing then.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kMemoryMeans = false;
 #elif defined(__has_feature)
@@ -108,7 +108,7 @@ class Stress {
     return false;
   }
 
-  // So that every journal is open before descriptors are counted.
+  // Opens every journal before descriptors are counted.
   static bool change_once(const GpuUuid& gpu) {
     auto connection = DaemonConnection::connect(default_socket_path());
     const auto lease = connection->ask<wire::Granted>(
@@ -131,7 +131,7 @@ class Stress {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
 
-  // One life: some of acquire, set, renew, release; then death in one of three ways.
+  // The life of one client: some of acquire, set, renew, release; then death in one of three ways.
   [[noreturn]] void live(unsigned seed) const {
     std::mt19937 random(seed);
     const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
@@ -154,7 +154,7 @@ class Stress {
     }
     if (chance(50)) ::kill(::getpid(), SIGKILL);
     if (chance(50)) ::_exit(0);
-    ::pause();  // until the parent kills it
+    ::pause();  // until the parent kills this process
     ::_exit(0);
   }
 
@@ -192,7 +192,7 @@ class Stress {
     reap_all();
     return judge(descriptors, warm_kib, dead);
   }
-  // All but the daemon, which is this process's child as well.
+  // Waits for all children except the daemon.
   void reap_all() {
     for (const pid_t pid : alive_) ::waitpid(pid, nullptr, 0);
     alive_.clear();

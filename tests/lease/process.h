@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For end-to-end tests: a program run as some user, spoken to line by line.
+// For end-to-end tests: a program that runs as some user and talks line by line.
 #pragma once
 
 #include <fcntl.h>
@@ -21,14 +21,15 @@ namespace hypermile {
 
 struct RunAs {
   uid_t uid = 0;
-  std::vector<gid_t> groups = {};  // the first is the primary one; empty: the uid's number
+  // The first is the primary group; if empty, the group with the user's number.
+  std::vector<gid_t> groups = {};
 };
 
-// Killed and waited for with its owner.
+// The process is killed and waited for when this object is destroyed.
 class Process {
  public:
   Process() = default;
-  // Without `as` it runs as this user; it leads a process group of its own.
+  // Runs as this user if `as` is not given; leads its own process group.
   explicit Process(const std::vector<std::string>& command, std::optional<RunAs> as = {}) {
     int to[2];
     int from[2];
@@ -56,7 +57,7 @@ class Process {
   void signal_group(int number) const { ::kill(-pid_, number); }
   void close_input() { in_.reset(); }
 
-  // The exit status, or 128 plus the signal; -1 when it was waited for already.
+  // The exit status, or 128 plus the signal; -1 if it was waited for already.
   int wait() {
     if (pid_ <= 0) return -1;
     int status = 0;
@@ -64,7 +65,7 @@ class Process {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  // Sends a line and returns the line that comes back; "" when none comes within `seconds`.
+  // Sends a line and returns the line that comes back; "" if none comes within `seconds`.
   std::string ask(const std::string& line, double seconds = 20) {
     const std::string text = line + "\n";
     if (::write(in_.get(), text.data(), text.size()) < 0) return "";

@@ -21,7 +21,7 @@ namespace {
 using Timer = std::chrono::steady_clock;
 
 constexpr int kRounds = 3000;
-constexpr std::size_t kBytes = 96;  // about an acquire's
+constexpr std::size_t kBytes = 96;  // about the size of an acquire
 
 struct Spread {
   double median_us = 0;
@@ -37,7 +37,7 @@ double since_us(Timer::time_point start) {
   return std::chrono::duration<double, std::micro>(Timer::now() - start).count();
 }
 
-// A process that sends back what it gets, and nothing else.
+// A process that only sends back what it gets.
 class Echo {
  public:
   Echo() {
@@ -89,7 +89,7 @@ bool report_round_trips(const GpuUuid& gpu, double most) {
   std::vector<double> release;
   auto connection = DaemonConnection::connect(default_socket_path());
   if (!connection) return false;
-  // In turns, so that whatever else the machine does falls on all alike.
+  // The kinds alternate, so that other load on the machine affects all of them alike.
   for (int i = 0; i < kRounds; ++i) {
     bare.push_back(echo.round_trip_us());
     auto start = Timer::now();

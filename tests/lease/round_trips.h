@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the daemon takes to answer, measured beside a bare socket on the same machine at the
+// Measures how long the daemon takes to answer, next to a bare socket on the same machine at the
 // same time.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace hypermile {
 
-// Prints the figures. False when an acquire's 99th percentile, of a GPU that is free, is more than
-// `most` times that of a bare round trip.
+// Prints the times. False if the 99th percentile of acquiring a free GPU is more than `most` times
+// that of a bare round trip.
 bool report_round_trips(const GpuUuid& gpu, double most);
 
 }  // namespace hypermile

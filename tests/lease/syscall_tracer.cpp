@@ -24,7 +24,7 @@ long trace(unsigned request, pid_t thread, unsigned long data = 0) {
   return ::ptrace(static_cast<__ptrace_request>(request), thread, nullptr, data);
 }
 
-// Makes the call that is about to begin none at all.
+// Cancels the call that is about to begin.
 void skip_call(pid_t thread) {
 #ifdef __x86_64__
   user_regs_struct registers = {};
@@ -66,11 +66,11 @@ void SyscallTracer::seize_threads() {
   constexpr unsigned long kOptions =
       PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
   const std::string folder = "/proc/" + std::to_string(process_) + "/task";
-  // Again until no thread is new: one may be started meanwhile.
+  // Repeats until no thread is new, because one may start meanwhile.
   for (bool found = true; found;) {
     found = false;
     std::error_code ignored;
-    // It may end while it is looked at, which must not throw.
+    // The process may end while its folder is read, which must not throw.
     for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
          entry.increment(ignored)) {
       const auto thread = static_cast<pid_t>(std::atol(entry->path().filename().c_str()));
@@ -96,7 +96,7 @@ void SyscallTracer::pump(int ms) {
     const pid_t thread = ::waitpid(-1, &status, __WALL | WNOHANG);
     if (thread > 0) {
       handle(thread, status);
-      waited = true;  // what follows at once is taken, too, but nothing more is waited for
+      waited = true;  // events that are already there are handled, but nothing more is waited for
       continue;
     }
     if (waited || ms <= 0) return;
@@ -113,7 +113,8 @@ void SyscallTracer::handle(pid_t thread, int status) {
     return;
   }
   if (!WIFSTOPPED(status)) return;
-  const auto found = threads_.try_emplace(thread);  // a new one reports before its parent does
+  // A new thread may report before its parent does.
+  const auto found = threads_.try_emplace(thread);
   const int signal = WSTOPSIG(status);
   const int event = status >> 16;
   if (signal == (SIGTRAP | 0x80)) return on_call(thread, found.first->second);

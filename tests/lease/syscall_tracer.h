@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows a process from system call to system call, all its threads, and lets a test strike before
-// any one of them. The programs under test know nothing of it. Linux, x86-64 for refused calls.
+// Follows all threads of a process from system call to system call, and lets a test strike before
+// any call. The traced programs know nothing of it. Linux only; refusing calls needs x86-64.
 #pragma once
 
 #include <sys/types.h>
@@ -16,31 +16,32 @@ namespace hypermile {
 
 class SyscallTracer {
  public:
-  // Told before each system call of the traced process, with its number from 0 and its thread.
+  // Called before each system call of the traced process, with the call's number from 0 and its
+  // thread.
   using BeforeCall = std::function<void(int step, pid_t thread)>;
 
-  // Seizes the process, which runs on. False when it is gone or the kernel does not allow it.
+  // Seizes the process, which runs on. False if it is gone or the kernel does not allow it.
   bool attach(pid_t process);
-  // From now on calls are counted; `before` may strike.
+  // Counts calls from now on; `before` may strike.
   void count(BeforeCall before);
   int steps() const { return steps_; }
 
-  // From now on the process runs at its own speed: each thread is left where it stops next.
+  // From now on the process runs at full speed: each thread is detached when it stops next.
   void let_go() { let_go_ = true; }
 
-  // From now on what the process writes to files under `folder`, and files that it makes, are
-  // refused with ENOSPC, as on a full disk.
+  // From now on, writes to files under `folder` and new files are refused with ENOSPC, as on a full
+  // disk.
   void fill_disk(std::string folder) { full_folder_ = std::move(folder); }
 
   // Handles what has happened to any child or traced thread, waiting at most `ms`.
   void pump(int ms);
-  // What waitpid said of a child that has ended.
+  // The wait status of each child that has ended.
   const std::map<pid_t, int>& ended() const { return ended_; }
 
  private:
   struct Thread {
     bool in_call = false;
-    bool refuse = false;  // the call under way
+    bool refuse = false;  // refuse the current call
   };
   void seize_threads();
   void handle(pid_t thread, int status);

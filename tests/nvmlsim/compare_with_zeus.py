@@ -22,12 +22,12 @@ from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import Done, GlobalPowerLimitOptimizer, MaxSlowdownConstraint
 
 SPEED = 20
-WARM_UP, WINDOW = 10, 40  # steps, Zeus's own defaults
-REPEAT = 5  # of hypermile's run, each with another card and other slow minutes
+WARM_UP, WINDOW = 10, 40  # steps; Zeus's own defaults
+REPEAT = 5  # runs of hypermile, each with another card and other slow minutes
 
 
 class Run:
-    """A job under ZeusMonitor, step by step, in simulated seconds and joules."""
+    """A job under ZeusMonitor, step by step; times and energies are simulated."""
 
     def __init__(self, job):
         self.job = job
@@ -44,7 +44,7 @@ class Run:
 
 
 def run_zeus(workload, factor):
-    """What Zeus chose, what it saw at each limit, and what finding out cost."""
+    """What Zeus chose, what it measured at each limit, and what the search cost."""
     with Job(workload) as job:
         run = Run(job)
         job.steps(WARM_UP)
@@ -81,7 +81,7 @@ def score_zeus(zeus, iterations):
 
 
 def settled_after(log, policy):
-    """Iterations measured before the policy first held a Setting."""
+    """Iterations measured before the policy first kept a setting."""
     iterations, counting = 0, False
     with open(log, encoding="utf-8") as lines:
         for event in map(json.loads, lines):
@@ -143,7 +143,7 @@ def main():
         print(json.dumps({"scores": scores}))
     else:
         show(scores, arguments)
-    # Both must have done their work, and ours must keep the promise.
+    # Both must have finished their search, and hypermile must keep its bound.
     saved = all(score["final_saved_pct"] > 0 for score in scores)
     kept = scores[1]["slowdown_pct"] <= 100 * (arguments.max_slowdown - 1)
     return 0 if saved and kept else 1

@@ -15,7 +15,7 @@ HYPERMILE = os.environ["HYPERMILE"]
 
 
 class Machine:
-    """Simulated GPUs behind the stand-in, gone with this object."""
+    """Simulated GPUs behind the stand-in; they are removed with this object."""
 
     def __init__(self, gpus="rtx3080ti", speed=1):
         self.folder = tempfile.mkdtemp(prefix="hypermile-stand-in-")
@@ -34,14 +34,14 @@ class Machine:
 
 
 def hypermile(*arguments, check=True):
-    """Runs the program; the completed process, with text."""
+    """Runs the program and returns the completed process, with its output as text."""
     return subprocess.run(
         [HYPERMILE, *arguments], capture_output=True, text=True, check=check, timeout=120
     )
 
 
 def status():
-    """The GPUs as `hypermile simulate --status` tells them: seen by another process than this."""
+    """The GPUs as `hypermile simulate --status`, another process, reports them."""
     return json.loads(hypermile("simulate", "--status", "--json").stdout)["gpus"]
 
 
@@ -56,9 +56,9 @@ class Job:
         )
 
     def step(self):
-        """The simulated seconds since the job's start."""
+        """Returns the simulated seconds since the start of the job."""
         line = self.process.stdout.readline()
-        if not line[:1].isdigit():  # its summary, or nothing
+        if not line[:1].isdigit():  # the job ended: this is its summary, or nothing
             raise RuntimeError(f"the job ended with status {self.process.wait()}: {line.strip()}")
         return float(line.split()[1])
 

@@ -16,7 +16,7 @@ def realtime(*arguments):
 
 
 def lock_clock(gpu, mhz):
-    """Through NVML, in a process of its own, as any client would."""
+    """Sets through NVML in a separate process, as any client would."""
     setter = (
         "import ctypes as c; n = c.CDLL('libnvidia-ml.so.1'); n.nvmlInit_v2(); d = c.c_void_p();"
         f"n.nvmlDeviceGetHandleByIndex_v2({gpu}, c.byref(d));"

@@ -15,7 +15,7 @@ SPEED = 20
 
 
 class ZeusTest(unittest.TestCase):
-    """One machine for all tests: Zeus opens its GPUs once in a process and keeps them."""
+    """One machine for all tests, because Zeus opens its GPUs once per process and keeps them."""
 
     @classmethod
     def setUpClass(cls):

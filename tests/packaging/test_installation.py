@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs into a folder of its own and uses what is there: the C example built with pkg-config and with CMake, manual
-pages without a warning of groff, completions that load in every shell that this machine has."""
+"""Installs into a folder of its own and uses the result: builds the C example with pkg-config and with CMake, checks that
+groff has no warning about the manual pages, and loads the completions in every shell that this machine has."""
 
 import concurrent.futures
 import glob
@@ -23,7 +23,7 @@ def call(*command, **more):
 
 
 def windows_of(text):
-    """Seconds, joules and error of each window that the example tells of."""
+    """(seconds, joules, error) of each window that the example prints."""
     return re.findall(r"epoch \d: 40 iterations, ([\d.]+) s, ([\d.]+) J \(standard error ([\d.]+) J\) on 1 GPU", text)
 
 
@@ -87,7 +87,7 @@ class InstallationTest(unittest.TestCase):
             self.assertEqual(len(windows), 2, text)
             for seconds, joules, error in (map(float, window) for window in windows):
                 self.assertAlmostEqual(error, 0.0408 * joules / seconds, delta=0.1)
-        # This one was beside the job, which has just begun to draw its power.
+        # This window ran beside the job, which has just begun to draw its power.
         seconds, joules, error = map(float, windows_of(outputs[0])[1])
         self.assertAlmostEqual(joules, watts * seconds, delta=4 * error + 0.05 * watts * seconds)
 
@@ -105,13 +105,13 @@ class InstallationTest(unittest.TestCase):
         cases = (({"HYPERMILE_NVML": "/nowhere.so"}, "install the NVIDIA driver"),
                  ({"CUDA_VISIBLE_DEVICES": "7"}, "'7' names no GPU"),
                  ({"CUDA_VISIBLE_DEVICES": ""}, "no GPU to measure"),
-                 ({"HYPERMILE_SIM_FAULTS": "nvmlDeviceGetTotalEnergyConsumption:3"}, "a GPU tells no energy"))
+                 ({"HYPERMILE_SIM_FAULTS": "nvmlDeviceGetTotalEnergyConsumption:3"}, "a GPU reports no energy"))
         with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
             texts = list(pool.map(lambda case: call(program, "1", env=self.with_library(**case[0])), cases))
         for (_, reason), text in zip(cases, texts):
             self.assertRegex(text, r"epoch 0: 40 iterations, [\d.]+ s, energy not known: .*" + re.escape(reason))
 
-    def test_every_command_has_a_manual_page_that_groff_has_nothing_against(self):
+    def test_every_command_has_a_manual_page_without_groff_warnings(self):
         folder = os.path.join(self.prefix, "share", "man")
         pages = {os.path.basename(path): path for path in glob.glob(os.path.join(folder, "man?", "*.gz"))}
         self.assertEqual(sorted(pages), sorted([f"hypermile-{name}.1.gz" for name in self.commands] +

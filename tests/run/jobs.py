@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs hypermile run --observe as a program and reads what it leaves behind."""
+"""Runs `hypermile run --observe` as a program and reads its output files."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Watched:
 
 
 def training(*words):
-    """A job on the fake driver, started as a CUDA program would be."""
+    """A job on the fake driver, started like a CUDA program."""
     return [FAKE_TRAINING, "init", *map(str, words)]
 
 

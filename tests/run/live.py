@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search itself on living jobs, in real time, on the NVML stand-in: jobs on one, two and four GPUs as root, through
-the daemon as an ordinary user, and under sudo; and what hypermile costs meanwhile. scripts/run-live calls it and keeps the
-page it prints.
+"""The search on jobs in real time, on the NVML stand-in: jobs on one, two and four GPUs as root, through the daemon as an
+ordinary user, and under sudo; and what hypermile itself costs. scripts/run-live calls it and writes the page with the table
+that it prints.
 
 usage: live.py [--seconds N]
 """
@@ -20,8 +20,8 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Footprint:
-    """Processor time and memory of a process, read while it lives. Its first thread is the Session and the Controller;
-    NVML is called on others, and the stand-in moves the simulated card in those calls, which a driver does not."""
+    """Processor time and memory of a process, read while it lives. Its first thread runs the Session and the Controller. Other
+    threads call NVML, and the stand-in moves the simulated card within those calls, which a driver does not do."""
 
     def __init__(self, pid):
         self.pid, self.own, self.all, self.seconds, self.peak_kib = pid, 0.0, 0.0, 0.0, 0
@@ -58,7 +58,7 @@ def through_the_daemon(world, job, options):
 
 
 def under_sudo(world, job, options):
-    """The user nobody, with sudo's own rules replaced for these processes alone."""
+    """As the user nobody, with sudo's own rules replaced for these processes only."""
     with open(world.path("sudoers"), "w", encoding="utf-8") as file:
         file.write(f'Defaults env_keep += "HYPERMILE_*"\nnobody ALL=(root) NOPASSWD: {HYPERMILE}\n')
     os.chmod(world.path("sudoers"), 0o440)
@@ -84,15 +84,15 @@ def run_case(case, seconds):
         code, _, err = finish(process)
         summary = world.summary()
         return {"gpu": gpu, "count": count, "how": start.__name__.replace("_", " "), "code": code, "said": err,
-                "control": summary["control"], "restored": not world.changed(), "cost": cost,
+                "control": summary["control"], "job": summary["job"], "restored": not world.changed(), "cost": cost,
                 "iterations": summary["processes"][0]["phases"][0]["iterations"] if summary["processes"] else 0}
 
 
-def percent(phase, key):
-    if key not in phase:
+def percent(figures, key, sign=1):
+    if key not in figures:
         return "-"
-    interval = phase.get(key + "_interval95")
-    return f"{100 * phase[key]:.1f}" + (f" ± {100 * interval:.1f}" if interval is not None else "") + " %"
+    interval = figures.get(key + "_interval95")
+    return f"{100 * sign * figures[key]:.1f}" + (f" ± {100 * interval:.1f}" if interval is not None else "") + " %"
 
 
 def setting(values):
@@ -103,17 +103,18 @@ def setting(values):
 def row(result):
     control = result["control"]
     phase = max(control["phases"], key=lambda each: each["iterations"], default={})
-    saved = f"{control['saved_j']:.0f}" if "saved_j" in control else "-"
+    job, kept = result["job"], phase.get("kept_measured", {})
     return [f"{result['count']} × {result['gpu']}", result["how"], str(result["code"]), f"{result['iterations']:.0f}",
             setting(phase.get("kept", {})) if phase.get("held") else "still searching",
-            percent(phase, "kept_energy_saved"), percent(phase, "kept_slowdown"), saved,
+            percent(job, "energy_change", -1), percent(job, "time_change"), percent(kept, "energy_change", -1),
+            percent(kept, "time_change"),
             f"{phase['settled_after_s']:.0f} s" if "settled_after_s" in phase else "-",
             "yes" if result["restored"] and control["restored"] else "NO",
             "-" if result["how"] == "under sudo" else result["cost"].text()]
 
 
-HEAD = ["GPUs", "how", "exit", "iterations", "kept", "energy saved there", "slower there", "J saved in all, probes included",
-        "found after", "GPUs restored", "what hypermile cost"]
+HEAD = ["GPUs", "how", "exit", "iterations", "kept", "energy saved, whole job", "slower, whole job",
+        "energy saved, kept setting", "slower, kept setting", "found after", "GPUs restored", "what hypermile cost"]
 
 
 def main():

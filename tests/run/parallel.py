@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of a module side by side: they wait for a simulated job most of their time."""
+"""Runs the tests of a module in parallel, as they spend most of their time waiting for a simulated job."""
 
 import concurrent.futures
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hypermile run and attach beside jobs on the NVML stand-in, in real time: whatever dies or goes wrong, the job is
-unharmed and the GPU goes back. A policy that goes straight to one clock keeps it short; scripts/run-live lets the search
-itself run, on one, two and four GPUs."""
+"""`hypermile run` and `attach` with jobs on the NVML stand-in, in real time: whatever dies or goes wrong, the job is unharmed
+and the GPU is restored. A policy that goes straight to one clock keeps the tests short; scripts/run-live runs the search
+itself, on one, two and four GPUs."""
 
 import json
 import os
@@ -72,17 +72,17 @@ class GuardedTest(unittest.TestCase):
         self.world.wait_until_changed()
         run.kill()
         self.world.wait_until_restored()
-        out, _ = run.communicate(timeout=60)  # the pipes are the job's too
+        out, _ = run.communicate(timeout=60)  # the job holds the same pipes
         self.assertGreaterEqual(json.loads(out)["seconds"], 12)
 
-    def test_job_killed_is_died_of_alike_and_restored(self):
+    def test_a_killed_job_ends_the_run_with_its_signal_and_restores(self):
         run = self.world.run(self.world.job(600), *FIXED)
         self.world.wait_until_changed()
         os.kill(self.world.job_pid(), signal.SIGKILL)
         self.assertEqual(finish(run)[0], -signal.SIGKILL)
         self.assertFalse(self.world.changed())
 
-    def test_guardian_killed_is_made_good_by_the_next(self):
+    def test_a_killed_guardian_is_replaced(self):
         run = self.world.run(self.world.job(30), *FIXED)
         self.world.wait_until_changed()
         first = self.world.guardian_pid()
@@ -96,11 +96,11 @@ class GuardedTest(unittest.TestCase):
         run = self.world.run(self.world.job(600), *FIXED)
         self.world.wait_until_changed()
         os.killpg(run.pid, signal.SIGTSTP)
-        self.world.wait_until_restored()  # once the lease is not renewed any more
+        self.world.wait_until_restored()  # after the lease was not renewed
         os.killpg(run.pid, signal.SIGCONT)
         self.world.wait_until_changed()
         run.terminate()
-        self.assertEqual(finish(run)[0], 0)  # simulate ends well on SIGTERM
+        self.assertEqual(finish(run)[0], 0)  # simulate exits with 0 on SIGTERM
         self.assertFalse(self.world.changed())
 
     def test_a_gpu_that_is_lost_does_not_harm_the_job(self):
@@ -171,7 +171,7 @@ class OrdinaryUserTest(unittest.TestCase):
     def setUp(self):
         self.world = self.enterContext(World())
 
-    def test_uses_the_daemon_without_being_told(self):
+    def test_finds_the_daemon_by_itself(self):
         self.world.daemon()
         run = self.world.run(self.world.job(12), *FIXED, **as_user(ALICE))
         self.world.wait_until_changed()
@@ -208,7 +208,7 @@ class OrdinaryUserTest(unittest.TestCase):
         self.assertEqual(finish(run)[0], 0)
         self.assertFalse(self.world.changed())
 
-    def test_a_daemon_that_is_killed_is_made_good_by_the_next(self):
+    def test_a_killed_daemon_is_replaced_by_the_next(self):
         daemon = self.world.daemon()
         run = self.world.run(self.world.job(600), *FIXED, **as_user(ALICE))
         self.world.wait_until_changed()
@@ -241,7 +241,7 @@ def can_use_sudo():
 
 @unittest.skipUnless(can_use_sudo(), "needs root, sudo and mount namespaces")
 class SudoTest(unittest.TestCase):
-    """The user nobody, under rules of sudo that only the processes of this test see."""
+    """As the user nobody, with sudo rules that only the processes of this test see."""
 
     def setUp(self):
         self.world = self.enterContext(World())
@@ -267,7 +267,7 @@ class SudoTest(unittest.TestCase):
         self.assertEqual(out.splitlines()[0], "65534")
         self.assertFalse(self.world.changed())
 
-    def test_who_may_not_become_root_observes(self):
+    def test_a_user_who_may_not_become_root_observes(self):
         run = self.as_nobody("", self.hypermile_run(*self.world.job(3)))
         code, _, err = finish(run)
         self.assertEqual(code, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hypermile run --observe finds, against what the jobs know of themselves."""
+"""What `hypermile run --observe` finds, compared with what the jobs record about themselves."""
 
 import json
 import os
@@ -15,7 +15,7 @@ class ObserveTest(unittest.TestCase):
     def setUp(self):
         self.enterContext(Machine("h200,rtx3080ti", speed=1))
 
-    def test_a_simulated_job_is_counted_timed_and_weighed(self):
+    def test_a_simulated_job_has_its_iterations_time_and_energy_measured(self):
         run = Watched([HYPERMILE, "simulate", "--realtime", "--seconds", "12s", "--workload", "dcgan", "--gpu", "1",
                        "--json"])
         truth = json.loads(run.out)
@@ -34,7 +34,7 @@ class ObserveTest(unittest.TestCase):
         self.assertEqual(run.processes()[0]["launches"], 28000)
         self.assertEqual(run.processes()[0]["launches_lost"], 0)
         self.assertGreater(run.processes()[0]["gpu_times"], 30)
-        # The fake GPU's clock runs only while it works: 40 kernels of 0.1 ms.
+        # The clock of the fake GPU runs only while it works: 40 kernels of 0.1 ms.
         self.assertAlmostEqual(run.phase()["time_per_iteration_s"], 0.004, delta=1e-6)
 
     def test_a_replayed_stream_shows_its_phases(self):
@@ -58,7 +58,7 @@ class ObserveTest(unittest.TestCase):
         self.assertAlmostEqual(phases[1]["time_per_iteration_s"], 30 * 0.00025, delta=1e-6)
         self.assertTrue(any(e.get("known_phase") for e in run.log if e["type"] == "progress"))
 
-    def test_two_processes_are_told_apart(self):
+    def test_two_processes_are_distinguished(self):
         one = " ".join(training("loop", 500, 30, 8000))
         other = " ".join(training("loop", 250, 30, 16000))
         run = Watched(["bash", "-c", f"{one} & {other} & wait"], environment=training_environment())
@@ -77,7 +77,7 @@ class ObserveTest(unittest.TestCase):
         self.assertEqual(run.phase()["iterations"], 120)
         self.assertAlmostEqual(run.phase()["time_per_iteration_s"], 0.0203, delta=0.001)
 
-    def test_a_profiler_that_starts_takes_over_and_it_is_said(self):
+    def test_a_profiler_that_starts_takes_over_and_that_is_reported(self):
         run = Watched(training("loop", 200, 30, 8000, "profiler-loaded", "loop", 100, 30, 8000),
                       environment=training_environment())
         self.assertIn("profiler 0 saw 2", run.out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a living run: hypermile run --serve and --report beside jobs on the NVML stand-in, under the daemon, whose
-leases and counts the page and the metrics show. Whatever becomes of the page, the job runs."""
+"""The page of a running job: `hypermile run --serve` and `--report` with jobs on the NVML stand-in, under the daemon, whose
+leases and counts the page and the metrics show. The job runs whatever happens to the page."""
 
 import json
 import os

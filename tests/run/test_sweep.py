@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hypermile sweep beside a job on the NVML stand-in, in real time: what is measured is kept whatever dies, the GPU goes
-back, and the same command goes on."""
+"""`hypermile sweep` with a job on the NVML stand-in, in real time: measurements are kept whatever dies, the GPU is restored,
+and the same command continues an interrupted sweep."""
 
 import csv
 import json
@@ -56,12 +56,12 @@ class SweepTest(unittest.TestCase):
         for row in rows:
             self.assertGreater(float(row["time_s"]), 0)
             self.assertGreater(float(row["time_error"]), 0)
-        # Slower and cheaper, the lower the clock.
+        # The lower the clock, the more time and the less power.
         times = [float(row["time_s"]) for row in rows]
         powers = [float(row["power_w"]) for row in rows]
         self.assertLess(times[0], times[-1])
         self.assertGreater(powers[0], powers[-1])
-        # Collected once, from activity counters.
+        # Features are collected once, from activity counters.
         self.assertEqual(len(self.events("features")), 1)
         self.assertGreater(float(rows[0]["sm_active"]), 0.1)
         self.assertEqual(rows[1]["sm_active"], "")
@@ -76,7 +76,7 @@ class SweepTest(unittest.TestCase):
         run.wait()
         self.world.wait_until_restored()
         before = self.entries()
-        # The job outlives its sweep and still has the GPU.
+        # The job outlives its sweep and still uses the GPU.
         os.kill(job, signal.SIGTERM)
         wait_for("the job is gone", lambda: not alive(job))
         code, _, err = finish(self.sweep(200, "--end-job"))
@@ -86,7 +86,7 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(len(self.rows()), 4)
         self.assertFalse(self.world.changed())
 
-    def test_a_job_that_ends_too_early_is_told_and_what_was_measured_is_written(self):
+    def test_a_job_that_ends_too_early_is_reported_and_its_measurements_are_written(self):
         code, _, err = finish(self.sweep(14))
         self.assertEqual(code, 1, err)
         self.assertIn("the same command goes on from there", err)
@@ -112,7 +112,7 @@ class SweepTest(unittest.TestCase):
         job.terminate()
         finish(job)
 
-    def test_says_so_where_a_running_job_cannot_be_timed(self):
+    def test_reports_a_running_job_that_cannot_be_timed(self):
         job = self.world.start(self.world.job(30))
         code, _, err = finish(self.world.start([HYPERMILE, "sweep", "--out", self.out, "--pid", str(job.pid)]))
         self.assertEqual(code, 1)
@@ -123,7 +123,7 @@ class SweepTest(unittest.TestCase):
 
 @needs_root
 class CountersTest(unittest.TestCase):
-    """Performance counters of a card without activity counters, through a fake CUPTI."""
+    """Performance counters on a card without activity counters, through a fake CUPTI."""
 
     def setUp(self):
         self.world = self.enterContext(World("rtx3080ti"))
@@ -140,7 +140,7 @@ class CountersTest(unittest.TestCase):
         with open(self.world.path("F.csv"), encoding="utf-8", newline="") as file:
             return next(csv.DictReader(file)), err
 
-    def test_fill_what_nvml_does_not_tell(self):
+    def test_fill_the_features_that_nvml_lacks(self):
         row, err = self.sweep("--counters")
         self.assertGreater(float(row["l2_active"]), 0, err)
         self.assertGreater(float(row["sm_active"]), 0, err)
@@ -149,7 +149,7 @@ class CountersTest(unittest.TestCase):
         row, _ = self.sweep()
         self.assertEqual(row.get("sm_active", ""), "")
 
-    def test_that_may_not_be_read_are_missing_and_nothing_else_is(self):
+    def test_that_may_not_be_read_leave_only_their_features_out(self):
         row, err = self.sweep("--counters", FAKE_COUNTERS_FAIL="cuptiPmSamplingEnable=35")
         self.assertEqual(row.get("sm_active", ""), "")
         self.assertIn("this user may not read performance counters", err)
@@ -166,7 +166,7 @@ class CountersTest(unittest.TestCase):
         self.assertEqual(row.get("sm_active", ""), "")
         self.assertIn("performance counters have not answered in time", err)
 
-    def test_can_be_asked_for_by_hand(self):
+    def test_can_be_read_by_hand(self):
         done = self.world.call("counters", "--json", "--seconds", "3s")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
@@ -177,7 +177,7 @@ class CountersTest(unittest.TestCase):
         self.assertGreater(len(lines), 2)
         self.assertIn("l2_active", self.world.call("counters", "--seconds", "3s").stdout)
 
-    def test_by_hand_say_in_one_line_why_not(self):
+    def test_by_hand_report_a_failure_in_one_line(self):
         self.world.environment["FAKE_COUNTERS_CHIP"] = "GV100"
         done = self.world.call("counters")
         self.assertEqual(done.returncode, 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people see of hypermile run on a terminal and without one, beside a job that writes to the same terminal. The
-terminal is a pty, its picture is put together by a small emulation of what the test needs."""
+"""What people see of `hypermile run` on a terminal and without one, with a job that writes to the same terminal. The terminal
+is a pty; a small emulation of the sequences in use computes its picture."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import subprocess
+import time
 import unittest
 
 import parallel
@@ -17,14 +18,15 @@ TITLE = re.compile(r"\x1b\]2;([^\x07]*)\x07")
 COLOUR = re.compile(r"\x1b\[3\dm")
 FIXED = ("--policy", "fixed:sm=1500")
 SECONDS = 12
+COST = r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration"
 
 
 def on_a_terminal(world, command, term="xterm-256color", **more):
-    """Exit status and everything that came to the terminal."""
+    """(exit status, everything that was written to the terminal)."""
     master, slave = pty.openpty()
     environment = {**world.environment, "TERM": term, **more}
     environment = {name: value for name, value in environment.items() if value is not None}
-    # A session of its own, with the pty as its terminal, so that it is in the foreground there.
+    # In a session of its own with the pty as its terminal, so that it runs in the foreground there.
     process = subprocess.Popen(["setsid", "--ctty", "--wait", *command], env=environment, stdin=slave, stdout=slave,
                                stderr=slave)
     world.started.append(process)
@@ -34,7 +36,7 @@ def on_a_terminal(world, command, term="xterm-256color", **more):
         select.select([master], [], [], 60)
         try:
             part = os.read(master, 65536)
-        except OSError:  # nobody has the other end any more
+        except OSError:  # the other end of the pty is closed
             break
         if not part:
             break
@@ -44,7 +46,7 @@ def on_a_terminal(world, command, term="xterm-256color", **more):
 
 
 def screen(text):
-    """Lines as a terminal shows them: titles and colours take no room, \\r and \\x1b[K do what they do."""
+    """The lines that a terminal shows: titles and colours take no space, \\r and \\x1b[K have their usual effect."""
     text = COLOUR.sub("", TITLE.sub("", text)).replace("\x1b[0m", "")
     text = re.sub(r"\x1b\[2[23];2t", "", text)
     rows, column = [[]], 0
@@ -62,7 +64,8 @@ def screen(text):
     return ["".join(row) for row in rows]
 
 
-# A job with everything a status line could tear: whole lines, a bar that is redrawn, half a line that stands for a while.
+# A job with everything that a status line could tear: whole lines, a redrawn bar, and half a line
+# that stays for a while.
 NOISY = ["bash", "-c", r"""
   hypermile=$1; shift
   "$hypermile" "$@" >/dev/null &
@@ -93,9 +96,9 @@ class TerminalTest(unittest.TestCase):
         self.assertTrue(any(row.startswith("Continue? ") for row in rows), text)
         self.assertNotIn("\x1b[K", text, "nothing is ever erased")
         titles = TITLE.findall(text)
-        self.assertTrue(any(re.fullmatch(r"hypermile: hold at sm=1500MHz: [\d.]+ ms, \d+ W; saved -?\d+ J "
-                                         r"\(-?[\d.]+ %\), -?[\d.]+ % slower of 5 % allowed", title) for title in titles),
-                        titles)
+        self.assertTrue(any(re.fullmatch(r"hypermile: hold at sm=1500MHz: [\d.]+ ms, \d+ W; whole job "
+                                         r"(saved \d+ J|used \d+ J more) \([\d.]+ %\), [\d.]+ % (slower|faster) "
+                                         r"of 5 % allowed", title) for title in titles), titles)
         self.assertLess(text.index("\x1b[22;2t"), text.index("\x1b]2;"), "the title is kept before it is changed")
         self.assertGreater(text.rindex("\x1b[23;2t"), text.rindex("\x1b]2;"), "and given back")
 
@@ -106,40 +109,55 @@ class TerminalTest(unittest.TestCase):
         rows = "\n".join(screen(text))
         costs = costs_of(self.world.log())
         default = costs.pop("{}")
-        told = re.search(r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration", rows)
+        told = re.search(COST, rows)
         self.assertIsNotNone(told, rows)
         self.assertAlmostEqual(float(told[1]), 1e3 * default.seconds / default.iterations, delta=0.006)
         self.assertAlmostEqual(float(told[2]), default.joules / default.iterations, delta=0.006)
         self.assertGreater(len(costs), 0, "something was tried")
-        saved = sum(c.iterations * default.joules / default.iterations - c.joules for c in costs.values())
-        control = self.world.summary()["control"]
-        self.assertAlmostEqual(control["saved_j"], saved, delta=0.1)
-        self.assertAlmostEqual(control["saved_wh"], saved / 3600, delta=0.0001)
-        self.assertRegex(rows, rf"saved {saved:.0f} ± \d+ J \(-?[\d.]+ ± [\d.]+ Wh\) in the \d+ iterations")
-        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz \(-?[\d.]+ ± [\d.]+ % energy saved, ")
+        # Every iteration at another setting, in a window or between two, against one at the default.
+        saved = sum(c.ran * (default.joules / default.iterations - c.joules / c.iterations) for c in costs.values())
+        lost = sum(c.ran * (c.seconds / c.iterations - default.seconds / default.iterations) for c in costs.values())
+        job = self.world.summary()["job"]
+        self.assertAlmostEqual(job["saved_j"], saved, delta=0.1)
+        self.assertAlmostEqual(job["saved_wh"], saved / 3600, delta=0.0001)
+        self.assertAlmostEqual(job["lost_s"], lost, delta=0.001)
+        self.assertAlmostEqual(job["time_change"], job["seconds"] / (job["seconds"] - lost) - 1, delta=1e-6)
+        # The first figure is the whole job's.
+        self.assertRegex(rows, r"used \d+ J\n  the whole job, search included, against the default: "
+                         rf"(used )?{100 * abs(job['energy_change']):.1f} ± [\d.]+ % (energy saved|more energy)")
+        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz \((used )?[\d.]+ ± [\d.]+ % (energy saved|more energy), ")
         self.assertRegex(rows, r"stopped because the job has ended, in the state '(baseline|search|hold)'")
-        # The same from the log alone; and what can be known from one that was cut off before its end.
+        # The same from the log alone; and from a log that was cut off before its end.
         again = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
         self.assertIn("stopped because", again)
         for line in again.splitlines():
             self.assertIn(line, rows)
+        document = json.loads(self.world.call("report", self.world.path("log.jsonl"), "--json").stdout)
+        self.assertEqual(document["runs"][-1]["job"], job)
         self.cut_off_the_end()
         part = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
-        self.assertRegex(part, r"^hypermile: the log ends after \d+\.\d s, before its run did\n")
-        # Every usable Window counts there, also those before the first decision.
-        default_told = re.search(r"default: ([\d.]+) ± [\d.]+ ms and ([\d.]+) ± [\d.]+ J an iteration", part)
-        self.assertAlmostEqual(float(default_told[1]) / float(told[1]), 1, delta=0.01)
-        self.assertAlmostEqual(float(default_told[2]) / float(told[2]), 1, delta=0.01)
-        saved_told = re.search(r"  saved (-?\d+) J \(-?[\d.]+ Wh\) in the (\d+) iterations", part)
-        self.assertAlmostEqual(float(saved_told[1]), saved, delta=0.01 * float(told[2]) * float(saved_told[2]))
-        self.assertRegex(part, r"tried: (mem|sm)=\d+MHz \(")
+        self.assertRegex(part, r"^hypermile: the log ends after \d+\.\d s, before its run did")
+        for line in part.splitlines():
+            if re.search(r"default: |kept |tried: |per iteration: ", line):
+                self.assertIn(line, rows)
+
+    def test_the_log_begins_at_zero_with_the_wall_time(self):
+        before = time.time()
+        self.assertEqual(finish(self.world.run(self.world.job(4), "--observe"))[0], 0)
+        log = self.world.log()
+        self.assertEqual(log[0]["t"], 0)
+        self.assertAlmostEqual(log[0]["unix_time"], before, delta=10)
+        self.assertLess(log[-1]["t"], 30)
+        for event in log:
+            if event["type"] == "window":
+                self.assertLess(abs(event["t"] - event["begin_s"] - event["duration_s"]), 15)
 
     def cut_off_the_end(self):
         lines = self.world.read("log.jsonl").splitlines()
         with open(self.world.path("log.jsonl"), "w", encoding="utf-8") as file:
             file.write("\n".join(line for line in lines if '"run_end"' not in line) + "\n")
 
-    def test_asked_for_the_line_is_renewed_in_place_and_gone_in_the_end(self):
+    def test_with_live_the_line_is_renewed_in_place_and_gone_in_the_end(self):
         code, text = on_a_terminal(self.world, self.command("--live"))
         self.assertEqual(code, 0, text)
         self.assertGreater(text.count("\r\x1b[K"), 5)
@@ -178,20 +196,25 @@ class TerminalTest(unittest.TestCase):
 
 class Cost:
     def __init__(self):
-        self.iterations = self.seconds = self.joules = 0
+        self.iterations = self.seconds = self.joules = self.ran = 0
 
 
 def costs_of(log):
-    """What was measured for a decision at each Setting, from the log alone."""
-    begin = next(event["t"] for event in log if event["type"] == "state" and event["state"] == "baseline")
-    costs = {}
-    for event in log:
-        if event["type"] == "window" and event["t"] > begin and not event.get("unusable"):
-            cost = costs.setdefault(json.dumps(event["setting"]), Cost())
-            cost.iterations += event["iterations"]
-            cost.seconds += event["iterations"] * event["time_per_iteration_s"]
-            cost.joules += event["iterations"] * event["energy_per_iteration_j"]
-    return costs
+    """What was measured at each setting, from the log alone: where some windows are on the GPU's own clock, of these."""
+    costs, counted = {}, 0
+    windows = [event for event in log if event["type"] == "window"]
+    timed = {json.dumps(event["setting"]) for event in windows if event["gpu_timed"] and not event.get("unusable")}
+    for event in windows:
+        setting = json.dumps(event["setting"])
+        cost = costs.setdefault(setting, Cost())
+        cost.ran += max(event["iterations"], event["job_iterations"] - counted)
+        counted = max(event["job_iterations"], counted + event["iterations"])
+        if event.get("unusable") or (setting in timed and not event["gpu_timed"]):
+            continue
+        cost.iterations += event["iterations"]
+        cost.seconds += event["iterations"] * event["time_per_iteration_s"]
+        cost.joules += event["iterations"] * event["energy_per_iteration_j"]
+    return {setting: cost for setting, cost in costs.items() if cost.iterations > 0}
 
 
 if __name__ == "__main__":

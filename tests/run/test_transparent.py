@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""That the job under hypermile run --observe is the job without it, whatever is missing or goes wrong."""
+"""The job under `hypermile run --observe` behaves as without it, whatever is missing or goes wrong."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine of simulated GPUs for one test, with everything that takes part in a controlled run as processes of their
-own: daemon, hypermile, job. Nothing here touches this process's environment, so worlds can stand side by side."""
+"""A machine of simulated GPUs for one test. Everything that takes part in a controlled run is a process of its own: daemon,
+hypermile, job. Nothing here changes this process's environment, so several worlds can exist at once."""
 
 import contextlib
 import json
@@ -24,12 +24,13 @@ power_limit = [1, 9999]
 """
 
 
-# A shell that runs us in the background has SIGINT ignored, and so would every job; a handler is not inherited.
+# A shell starts background programs with SIGINT ignored, and every job would inherit that; a
+# handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def wait_for(what, condition, seconds=60):
-    """Returns what `condition` returns once that is true; the seconds are for a machine under load."""
+    """Waits until `condition` is true and returns its value. The limit in seconds allows for a machine under load."""
     until = time.monotonic() + seconds
     while True:
         value = condition()
@@ -55,14 +56,14 @@ class World:
         }
         self.environment.pop("HYPERMILE_READ_ONLY", None)  # these GPUs are simulated
         self.started = []
-        self.status()  # makes the machine
+        self.status()  # creates the machine
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         for process in self.started:
-            # With what it has started: that may hold its pipes open.
+            # Also kills the processes that it has started, as these may hold its pipes open.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -102,7 +103,7 @@ class World:
         return [HYPERMILE, "simulate", "--realtime", "--json", "--seconds", f"{seconds}s", "--workload", workload, *more]
 
     def run(self, job, *options, **more):
-        """hypermile run with a log and a summary of its own."""
+        """`hypermile run` with its own log and summary."""
         return self.start([HYPERMILE, "run", "--summary", self.path("summary.json"), "--log", self.path("log.jsonl"),
                            *options, "--", *job], **more)
 
@@ -117,7 +118,7 @@ class World:
             return json.load(file)
 
     def read(self, name):
-        """What is in a file so far; "" where it is not there."""
+        """The content of a file so far; "" where it does not exist."""
         try:
             with open(self.path(name), encoding="utf-8") as file:
                 return file.read()
@@ -125,15 +126,15 @@ class World:
             return ""
 
     def log(self):
-        """Whole lines so far."""
+        """The complete lines so far."""
         return [json.loads(line) for line in self.read("log.jsonl").splitlines(keepends=True) if line.endswith("\n")]
 
     def job_pid(self):
-        """The process that trains, as the log tells."""
+        """The process that trains, from the log."""
         return wait_for("the job is seen", lambda: [e["process"] for e in self.log() if e["type"] == "process"])[0]
 
     def guardian_pid(self):
-        """Who keeps a GPU, as its lock tells."""
+        """The process that holds a GPU, from its lock file."""
         for name in os.listdir(self.path("journal")):
             if name.endswith(".lock"):
                 with open(os.path.join(self.path("journal"), name), encoding="utf-8") as file:
@@ -144,6 +145,6 @@ class World:
 
 
 def finish(process, seconds=120):
-    """Exit status, stdout, stderr."""
+    """(exit status, stdout, stderr)."""
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out, err

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The live page in a real browser: it follows a growing log, several jobs, a server that goes and
-// comes back, a token, and a port that is taken.
+// The live page in a real browser: it follows a growing log, several jobs, a server that stops and
+// starts again, a token, and a port that is in use.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,11 +10,11 @@ import { browser, demoLog, folder, hypermile, openPage, picture, serve, twoGpuLo
 
 const logs = join(folder, "logs");
 mkdirSync(logs);
-// The demo's last run, that of the Controller, line by line.
+// The lines of the demo's last run, which the Controller made.
 const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
 const begin = lines.map((line) => line.includes('"type":"run_start"')).lastIndexOf(true);
 const events = lines.slice(begin);
-// Until the middle of the longest stretch in which a Setting is held.
+// The middle of the longest time at one setting.
 const states = events.flatMap((line, i) => (line.includes('"type":"state"') ? [i] : []));
 const lasting = (n) => (states[n + 1] ?? events.length) - states[n];
 const longest = states
@@ -54,7 +54,7 @@ async function itUpdates() {
 async function itSurvivesARestart() {
   await server.stop();
   await until("it says that the server is gone", async () => /cannot be reached/.test(await page.innerText(".status")));
-  assert.match(await page.innerText("h1"), /resnet50/); // what it has stays
+  assert.match(await page.innerText("h1"), /resnet50/); // the page keeps what it has
   await picture(page, "live-lost.png", { clip: { x: 0, y: 0, width: 1240, height: 420 } });
   server = await serve([logs], server.port);
   await until("it is live again", async () => /live/.test(await page.innerText(".status")));
@@ -65,7 +65,7 @@ async function itSurvivesARestart() {
   assert.deepEqual(page.problems, []);
 }
 
-// What was chosen stays so when more comes.
+// The choice of a GPU stays when more data arrive.
 async function itShowsOneOfSeveralGpus() {
   const two = readFileSync(twoGpuLog(), "utf8").replaceAll("resnet50", "bert-large").trimEnd().split("\n");
   const growing = join(logs, "two_gpus.jsonl");

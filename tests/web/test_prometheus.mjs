@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A real Prometheus scrapes a real `hypermile serve`: promtool finds nothing wrong, a query has the
-// answer that the log has, and the dashboard asks only for metrics that exist.
+// A real Prometheus scrapes a real `hypermile serve`: promtool finds nothing wrong, a query gives
+// the value in the log, and the dashboard uses only metrics that exist.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { demoLog, folder, hypermile, serve, startOther, until } from "./world.mjs";
 
 const log = demoLog();
-// A job that is watched through NVML, or its stand-in: how long calls of it took is in its log.
+// A job that is watched through NVML or its stand-in; its log has the durations of the calls.
 const watched = join(folder, "watched.jsonl");
 const job = [hypermile, "simulate", "--realtime", "--json", "--seconds", "3s"];
 const observed = spawnSync(hypermile, ["run", "--observe", "--quiet", "--log", watched, "--", ...job], {
@@ -34,7 +34,7 @@ const checked = spawnSync("promtool", ["check", "metrics"], { input: text, encod
 assert.equal(checked.status, 0, checked.stdout + checked.stderr);
 assert.equal((checked.stdout + checked.stderr).trim(), "", "promtool complains");
 
-// Reading changes nothing.
+// Reading the metrics does not change them.
 assert.equal(await (await fetch(metricsUrl)).text(), text);
 
 const config = join(folder, "prometheus.yml");
@@ -55,7 +55,7 @@ async function query(expression) {
   return (await answer.json()).data.result[0];
 }
 
-// The energy counter of the log's last run, by hand.
+// The energy counter of the log's last run, computed by hand.
 const eventsOf = (path) => readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
 const lines = eventsOf(log);
 const last = lines.slice(lines.map((event) => event.type === "run_start").lastIndexOf(true));
@@ -70,7 +70,7 @@ const saved = await query("hypermile_energy_saved_ratio");
 assert.ok(Number(saved.value[1]) > 0.05, `saved ${saved.value[1]}`);
 console.log(`Prometheus: sum(hypermile_gpu_energy_joules_total) = ${answer.value[1]} J, as the log says`);
 
-// How long NVML took, by hand and by Prometheus.
+// The durations of NVML calls, computed by hand and by Prometheus.
 const { bounds_s, counts } = eventsOf(watched).filter((event) => event.type === "driver_calls").at(-1).calls.read;
 const calls = counts.reduce((sum, count) => sum + count, 0);
 assert.ok(calls > 20, `NVML was read ${calls} times`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports in a real browser: what the demo's says, offline; a day's log, in size and time; a job on
-// several GPUs; logs that are cut off or foreign.
+// Reports in a real browser: the demo's report, offline; the size and drawing time of a day's log;
+// a job on several GPUs; logs that are cut off or foreign.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -30,8 +30,10 @@ async function theDemo() {
   for (const part of [
     "resnet50 on NVIDIA GeForce RTX 3080 Ti under hypermile",
     "simulated, not measured on a GPU",
-    "energy per iteration",
-    "Setting kept",
+    "energy of the whole job",
+    "at a run at the default, search included",
+    "at the kept setting: energy per iteration",
+    "kept setting",
     "Over time",
     "Expected and measured",
     "Slowdown against energy",
@@ -43,11 +45,19 @@ async function theDemo() {
   ]) {
     assert.ok(text.includes(part), `the report lacks: ${part}`);
   }
+  // The first figure is the terminal's and that of report --text and --json: the whole job's.
+  const [told] = JSON.parse(run("report", log, "--json")).runs.slice(-1);
+  const minus = (-100 * told.job.energy_change).toFixed(1);
+  const plus = (100 * told.job.time_change).toFixed(1);
+  const values = await page.locator(".card .value").allInnerTexts();
+  assert.deepEqual(values.slice(0, 2), [`−${minus} %`, `+${plus} %`]);
+  assert.match(run("report", log, "--text"), new RegExp(`against a run at the default: ${minus} % energy saved .*, ${plus} % slower`));
+  assert.match(run("demo"), new RegExp(`${minus} % energy saved .*\\n?.*, ${plus} % slower`, "s"));
   assert.ok((await page.locator("article svg").count()) >= 9, "charts are missing");
   assert.ok((await page.locator("svg[aria-label]").count()) >= 9, "charts have no description");
   await picture(page, "report.png", { clip: { x: 0, y: 0, width: 1240, height: 1500 }, fullPage: true });
   await picture(page, "report-settings.png", { clip: { x: 0, y: 1480, width: 1240, height: 1500 }, fullPage: true });
-  // Another run of the same log.
+  // The other run of the same log.
   await page.selectOption("select", { index: 0 });
   assert.match(await page.innerText("h1"), /under default/);
   const dark = await open(report, { colorScheme: "dark" });
@@ -58,7 +68,8 @@ async function theDemo() {
   assert.ok(print.length > 20000, "the report cannot be printed");
 }
 
-// One sample a second and a Window every ten seconds for a day, with states and decisions between.
+// One sample per second and one window every ten seconds for a day, with states and decisions in
+// between.
 function aDay() {
   const gpu = "GPU-day";
   const lines = [
@@ -89,7 +100,7 @@ async function aLongLog() {
   const path = aDay();
   run("report", path);
   const size = statSync(join(folder, "day.html")).size;
-  // The best of three: other programs may want the processor, too.
+  // The best of three, as other programs may use the processor.
   const pages = [];
   while (pages.length < 3 && !(pages.at(-1)?.tookSeconds < 3)) pages.push(await open(join(folder, "day.html")));
   const page = pages.at(-1);
@@ -100,7 +111,7 @@ async function aLongLog() {
   assert.ok(size < 5e6, `the report weighs ${size}`);
   assert.ok(page.tookSeconds < 3, `the report took ${page.tookSeconds} s`);
   assert.deepEqual(page.problems, []);
-  // The one second of 500 W at noon is still there.
+  // The second of 500 W at noon is still visible.
   const highest = await page.evaluate(() => {
     const data = JSON.parse(document.getElementById("data").textContent);
     return Math.max(...data.runs[0].gpus[0].power_w.high);
@@ -109,7 +120,7 @@ async function aLongLog() {
   assert.match(await page.innerText("main"), /lines are left out here/);
 }
 
-// Of a job on several GPUs one is chosen.
+// One of several GPUs of a job can be chosen.
 async function severalGpus() {
   const path = join(folder, "two_gpus.html");
   run("report", twoGpuLog(), "--out", path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the browser tests share: the program, a folder that is gone afterwards, Chromium, waiting.
+// Shared by the browser tests: the program, a temporary folder, Chromium and waiting.
 import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ const { chromium } = require("playwright-core");
 
 export const hypermile = process.env.HYPERMILE;
 export const folder = mkdtempSync(join(tmpdir(), "hypermile-web-"));
-// Screenshots go where this says; the documentation's are made so.
+// Where screenshots are written; those of the documentation are made in this way.
 const pictures = process.env.HYPERMILE_SCREENSHOTS;
 
 const started = [];
@@ -37,7 +37,7 @@ export function demoLog() {
   return path;
 }
 
-// The demo's last run as that of a job on two GPUs: the second one draws 30 % more.
+// The demo's last run as a job on two GPUs, of which the second draws 30 % more.
 export function twoGpuLog() {
   const path = join(folder, "two_gpus.jsonl");
   const lines = readFileSync(demoLog(), "utf8").trimEnd().split("\n");
@@ -68,7 +68,7 @@ export async function until(what, condition, seconds = 20) {
   throw new Error(`not within ${seconds} s: ${what}`);
 }
 
-// A server on `port` (0: any); resolves when it answers.
+// Starts a server on `port` (0 for any); resolves when it answers.
 export async function serve(words, port = 0) {
   const child = spawn(hypermile, ["serve", "--json", "--listen", `127.0.0.1:${port}`, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -112,7 +112,7 @@ export async function browser() {
   });
 }
 
-// A page that remembers what went wrong on it and what it asked the network for.
+// A page that records its errors and its network requests.
 export async function openPage(chrome, options = {}) {
   const context = await chrome.newContext({ viewport: { width: 1240, height: 900 }, ...options });
   const page = await context.newPage();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours that people with any colour vision can tell apart (Okabe and Ito's), by what they mean;
-// style.css gives each a value for light and for dark. Nothing is told by colour alone.
+// Colours by meaning, which people with any colour vision can tell apart (Okabe and Ito's);
+// style.css gives each a value for light and dark. No information is in the colour alone.
 
 export const colour = {
   power: "var(--vermilion)",

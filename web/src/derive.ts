@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What charts need beyond the data as told: spans of states, the Pareto front, the order of
-// Settings, and the slice that a forecast speaks of.
+// What charts need beyond the program's data: spans of states, the Pareto front, the order of
+// settings, and the line of settings that a forecast is about. No figures are computed here.
 
 import type { ForecastPoint, Gpu, Measured, Phase, Run, Series, Setting } from "./model";
 
@@ -18,7 +18,7 @@ export interface Point {
   high: number;
 }
 
-// Neighbours in the same state are one span; spans too short to be seen go to their neighbour.
+// Neighbours in the same state are one span; a span too short to be seen joins its neighbour.
 export function spans(run: Run, pixels = 1000): Span[] {
   const all: Span[] = [];
   const least = run.now_s / pixels;
@@ -51,14 +51,14 @@ export function baseline(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.setting.label === "default");
 }
 
-// What was kept; of a job that ran at its default throughout, nothing.
+// The kept setting; undefined where no setting was kept.
 export function kept(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.kept);
 }
 
-// Highest clocks first, the default before all.
+// The default first, then descending clocks.
 export function ordered(settings: Measured[]): Measured[] {
-  const rank = (s: Setting) => [s.mem_mhz ?? Infinity, s.limit_w ?? Infinity, s.sm_mhz ?? Infinity];
+  const rank = (s: Setting) => [s.mem_mhz ?? Infinity, s.power_limit_w ?? Infinity, s.sm_mhz ?? Infinity];
   return [...settings].sort((a, b) => {
     const [x, y] = [rank(a.setting), rank(b.setting)];
     for (let i = 0; i < x.length; ++i) if (x[i] !== y[i]) return y[i] - x[i];
@@ -66,19 +66,19 @@ export function ordered(settings: Measured[]): Measured[] {
   });
 }
 
-// Those that no other beats in both slowdown and saving, from fast to slow.
+// The settings that no other beats in both time and energy, from fast to slow.
 export function paretoFront(settings: Measured[]): Measured[] {
   const compared = settings
-    .filter((each) => each.slowdown !== undefined && each.saved !== undefined)
-    .sort((a, b) => a.slowdown! - b.slowdown! || b.saved! - a.saved!);
+    .filter((each) => each.time_change !== undefined && each.energy_change !== undefined)
+    .sort((a, b) => a.time_change! - b.time_change! || a.energy_change! - b.energy_change!);
   const front: Measured[] = [];
   for (const each of compared) {
-    if (front.length === 0 || each.saved! > front[front.length - 1].saved!) front.push(each);
+    if (front.length === 0 || each.energy_change! < front[front.length - 1].energy_change!) front.push(each);
   }
   return front;
 }
 
-export type Knob = "sm_mhz" | "limit_w";
+export type Knob = "sm_mhz" | "power_limit_w";
 
 export interface Curve {
   knob: Knob;
@@ -88,11 +88,11 @@ export interface Curve {
   measured: (Measured & { x: number })[];
 }
 
-// The forecast's line of Settings along one knob, and what was measured on it.
+// The forecast's settings along one knob, and the measurements at these settings.
 export function curve(phase: Phase): Curve | undefined {
   const named = phase.forecast.filter((point) => point.setting.label !== "default");
   if (named.length === 0) return undefined;
-  const knob: Knob = named[0].setting.sm_mhz !== undefined ? "sm_mhz" : "limit_w";
+  const knob: Knob = named[0].setting.sm_mhz !== undefined ? "sm_mhz" : "power_limit_w";
   const memory = named[0].setting.mem_mhz;
   const atDefault = knob === "sm_mhz" ? baseline(phase)?.sm_mhz : undefined;
   const place = (setting: Setting) => (setting.label === "default" ? atDefault : setting[knob]);
@@ -107,6 +107,6 @@ export function curve(phase: Phase): Curve | undefined {
     unit: knob === "sm_mhz" ? "SM clock, MHz" : "power limit, W",
     expected: placed(phase.forecast),
     before: placed(phase.first_forecast),
-    measured: placed(phase.settings.filter((each) => each.slowdown !== undefined)),
+    measured: placed(phase.settings.filter((each) => each.time_change !== undefined)),
   };
 }

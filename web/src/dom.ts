@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements in one expression. Text is always text: nothing that a log says can become markup.
+// Creates elements in one expression. Text is inserted as text, so that nothing in a log can become
+// markup.
 
 type Child = Node | string | undefined | null | false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them.
+// Formats numbers for people.
 
 export function significant(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return "–";
@@ -36,7 +36,7 @@ export function wattHours(value: number): string {
   return Math.abs(hours) >= 1e3 ? `${significant(hours / 1e3, 3)} kWh` : `${significant(hours, 3)} Wh`;
 }
 
-// Time since the run began: 0:05, 12:34, 3:05:09.
+// Time since the start of the run: 0:05, 12:34, 3:05:09.
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);
   const pad = (n: number) => String(n).padStart(2, "0");
@@ -52,9 +52,15 @@ export function date(unix: number): string {
 }
 
 // A mean with the half-width of its 95 % interval.
-export function withInterval(value: number, error: number | undefined, scale: number): string {
+export function withInterval(value: number, half: number | undefined, scale: number): string {
   const mean = significant(value * scale);
-  if (error === undefined) return mean;
+  if (half === undefined) return mean;
   const decimals = (mean.split(".")[1] ?? "").length;
-  return `${mean} ± ${(1.96 * error * scale).toFixed(decimals)}`;
+  return `${mean} ± ${(half * scale).toFixed(decimals)}`;
+}
+
+// "−10.3 ± 0.8 %": a change with its interval.
+export function changeWithInterval(change: number, half: number | undefined): string {
+  const text = signedPercent(change);
+  return half === undefined ? text : text.replace(" %", ` ± ${percent(half)}`);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The live page: asks its server every two seconds what runs and what is new of the run shown. When
-// the server cannot be reached it says so, keeps what it has, and goes on asking.
+// The live page: every two seconds it asks its server which runs there are, and what is new in the
+// run on show. When the server cannot be reached, it says so, keeps what it has, and continues to
+// ask.
 
 import { element, table } from "./dom";
 import { clock, date } from "./format";
@@ -15,7 +16,8 @@ const kTokenKey = "hypermile-token";
 
 class Refused extends Error {}
 
-// From the address's fragment, which is never sent to a server, then kept for this tab.
+// The token comes from the address's fragment, which is never sent to a server, and is then kept
+// for this tab.
 function knownToken(): string {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
@@ -55,7 +57,7 @@ export class LivePage {
     const answer = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.timeout(8000) });
     if (answer.status === 401) throw new Refused();
     if (answer.status === 204) return undefined;
-    if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
     return (await answer.json()) as Answer;
   }
 
@@ -133,7 +135,7 @@ export class LivePage {
     const rows = daemon.leases.flatMap((lease) =>
       lease.gpus.map((gpu) => [
         gpu.uuid,
-        lease.program ?? "nobody: being restored",
+        lease.program ?? "none: being restored",
         lease.pid === undefined ? "" : String(lease.pid),
         lease.job ?? "",
         lease.since_unix === undefined ? "" : date(lease.since_unix),
@@ -143,14 +145,14 @@ export class LivePage {
     const text = daemon.reached
       ? `hypermiled ${daemon.version ?? ""}${daemon.closed ? ", closed to new leases" : ""}` +
         (rows.length === 0 ? ": no GPU is leased." : "")
-      : (daemon.problem ?? "No daemon serves here.");
+      : (daemon.problem ?? "No daemon runs here.");
     this.leases.replaceChildren(
       element(
         "section",
         {},
         element("h2", {}, "Leases of the daemon"),
         element("p", { class: "caption" }, text),
-        rows.length > 0 ? table(["GPU", "program", "process", "job", "since", "asked for"], rows) : undefined,
+        rows.length > 0 ? table(["GPU", "program", "process", "job", "since", "requested"], rows) : undefined,
       ),
     );
   }
@@ -163,7 +165,7 @@ export class LivePage {
   private askToken(): void {
     if (this.status.querySelector("form")) return;
     const field = element("input", { type: "password", "aria-label": "token", placeholder: "token" }) as HTMLInputElement;
-    const form = element("form", {}, "this server wants its token ", field, element("button", {}, "go on"));
+    const form = element("form", {}, "this server needs its token ", field, element("button", {}, "continue"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.token = field.value;

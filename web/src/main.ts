@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A page that carries data is a report; one without is the live page of its server.
+// A page with embedded data is a report; a page without is the live page of its server.
 
 import { LivePage } from "./live";
 import type { Report } from "./model";

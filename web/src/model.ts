@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program tells the page: the same keys as src/record/report_data.cpp and, for the live
-// page, src/record/serve/page_server.cpp. What is not known is absent.
+// What the program tells the page: the same keys as src/record/report_data.cpp and figures_json.cpp
+// and, for the live page, src/record/serve/page_server.cpp. What is not known is absent. Intervals are
+// half-widths at 95 %.
 
 export interface Setting {
   label: string;
   sm_mhz?: number;
   mem_mhz?: number;
-  limit_w?: number;
+  power_limit_w?: number;
 }
 
 export interface Series {
@@ -17,23 +18,39 @@ export interface Series {
   high: number[];
 }
 
+// One iteration at one setting.
 export interface Measured {
   setting: Setting;
   windows: number;
   unusable: number;
   iterations: number;
   kept: boolean;
-  time_s: number;
-  time_s_error?: number;
-  energy_j: number;
-  energy_j_error?: number;
-  power_w: number;
-  power_w_error?: number;
+  time_per_iteration_s: number;
+  time_interval95_s?: number;
+  energy_per_iteration_j?: number;
+  energy_interval95_j?: number;
+  power_w?: number;
+  power_interval95_w?: number;
   sm_mhz?: number;
-  slowdown?: number;
-  slowdown_error?: number;
-  saved?: number;
-  saved_error?: number;
+  time_change?: number;
+  time_change_interval95?: number;
+  energy_change?: number;
+  energy_change_interval95?: number;
+}
+
+// The whole job, its search included, against what the default would have taken.
+export interface Job {
+  seconds: number;
+  iterations: number;
+  joules?: number;
+  default_seconds?: number;
+  default_joules?: number;
+  saved_j?: number;
+  energy_change?: number;
+  energy_change_interval95?: number;
+  time_change?: number;
+  time_change_interval95?: number;
+  compared_with?: "default_run" | "default_windows";
 }
 
 export interface ForecastPoint {
@@ -56,7 +73,6 @@ export interface Phase {
   energy_j: Series;
   forecast: ForecastPoint[];
   first_forecast: ForecastPoint[];
-  saved_j?: number;
 }
 
 export interface Gpu {
@@ -103,6 +119,7 @@ export interface Run extends RunLine {
   policy: string;
   objective: string;
   bound?: number;
+  job: Job;
   state_reason: string;
   states: { t: number; state: string }[];
   told: { t: number; kind: string; text: string; gpu?: string }[];
@@ -129,7 +146,7 @@ export interface Lease {
   gpus: { uuid: string; setting: Setting; restoring: boolean }[];
 }
 
-// What the live page asks for every few seconds.
+// The live page requests this every two seconds.
 export interface Overview {
   version: string;
   runs: RunLine[];

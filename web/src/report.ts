@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report: every run of a log, chosen by two lists where there are several runs or GPUs.
+// A report: every run of a log. Two lists choose between several runs or GPUs.
 
 import { element } from "./dom";
 import type { Report, Run } from "./model";

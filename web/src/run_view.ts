@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run on the page: what came of it, its charts, its decisions in words, its environment.
+// One run on the page: the whole job against the default first, then its charts, its decisions in words
+// and its environment.
 
 import { stateColour, stateName } from "./colours";
 import { baseline, kept, mainPhase, ordered, spans } from "./derive";
 import { element, table } from "./dom";
-import { clock, date, duration, joules, percent, signedPercent, wattHours, withInterval } from "./format";
+import {
+  changeWithInterval,
+  clock,
+  date,
+  duration,
+  joules,
+  percent,
+  signedPercent,
+  wattHours,
+  withInterval,
+} from "./format";
 import type { Gpu, Measured, Phase, Run } from "./model";
 import { beyondTheEdge, forecastChart, paretoChart, settingChart } from "./setting_charts";
 import {
@@ -27,66 +38,91 @@ function card(name: string, value: string, note: string, mark = ""): HTMLElement
   );
 }
 
-function interval(error: number | undefined): string {
-  return error === undefined ? "" : ` ± ${percent(1.96 * error, 1)}`;
-}
-
-function savingCards(run: Run, base: Measured, held: Measured, phase: Phase): HTMLElement[] {
-  const bound = run.bound === undefined ? "no bound" : `${percent(run.bound, 1)} allowed`;
-  const within = run.bound === undefined || held.slowdown! <= run.bound;
-  const cards = [
-    card(
-      "energy per iteration",
-      signedPercent(-held.saved!) + interval(held.saved_error),
-      `${withInterval(base.energy_j, base.energy_j_error, 1)} → ` +
-        `${withInterval(held.energy_j, held.energy_j_error, 1)} J`,
-      held.saved! > 0 ? "good" : "",
-    ),
-    card(
-      "time per iteration",
-      signedPercent(held.slowdown!) + interval(held.slowdown_error),
-      `${duration(base.time_s)} → ${duration(held.time_s)}, ${bound}`,
-      within ? "" : "bad",
-    ),
-  ];
-  if (phase.saved_j !== undefined) {
+// The whole job, its search included: these cards come first.
+function jobCards(run: Run): HTMLElement[] {
+  const { job } = run;
+  const against = job.compared_with === "default_run" ? "a run at the default" : "the default";
+  const cards: HTMLElement[] = [];
+  if (job.energy_change !== undefined) {
     cards.push(
-      card("saved in measured Windows", joules(phase.saved_j), `${wattHours(phase.saved_j)}, search included`),
+      card(
+        "energy of the whole job",
+        changeWithInterval(job.energy_change, job.energy_change_interval95),
+        `${joules(job.joules!)} instead of ${joules(job.default_joules!)} at ${against}, search included`,
+        job.energy_change < 0 ? "good" : "",
+      ),
+    );
+  }
+  if (job.time_change !== undefined) {
+    const bound = run.bound === undefined ? "no bound" : `${percent(run.bound, 1)} allowed`;
+    cards.push(
+      card(
+        "time of the whole job",
+        changeWithInterval(job.time_change, job.time_change_interval95),
+        `${clock(job.seconds)} instead of ${clock(job.default_seconds!)} at ${against}, ${bound}`,
+        run.bound === undefined || job.time_change <= run.bound ? "" : "bad",
+      ),
     );
   }
   return cards;
 }
 
-function cards(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement {
-  const row = element("div", { class: "cards" });
-  const base = phase && baseline(phase);
-  const held = phase && kept(phase);
-  if (phase && base && held && held !== base) {
-    row.append(...savingCards(run, base, held, phase));
-    row.append(card("Setting kept", held.setting.label, `${held.windows} Windows`));
-  } else if (base) {
-    row.append(
-      card("energy per iteration", `${withInterval(base.energy_j, base.energy_j_error, 1)} J`, "at the default"),
-      card("time per iteration", duration(base.time_s), "at the default"),
-    );
-  }
-  if (!run.ended) {
-    const now = gpu.now;
-    row.append(
+// One iteration at the kept setting against the default.
+function keptCards(base: Measured, held: Measured): HTMLElement[] {
+  const cards = [];
+  if (held.energy_change !== undefined) {
+    cards.push(
       card(
-        "now",
-        now.power_w === undefined ? "–" : `${now.power_w.toFixed(0)} W`,
-        [
-          now.sm_mhz === undefined ? "" : `${now.sm_mhz.toFixed(0)} MHz`,
-          now.temperature_c === undefined ? "" : `${now.temperature_c.toFixed(0)} °C`,
-          gpu.throttled ? "held back" : "",
-        ]
-          .filter(Boolean)
-          .join(", "),
+        "at the kept setting: energy per iteration",
+        changeWithInterval(held.energy_change, held.energy_change_interval95),
+        `${withInterval(base.energy_per_iteration_j!, base.energy_interval95_j, 1)} → ` +
+          `${withInterval(held.energy_per_iteration_j!, held.energy_interval95_j, 1)} J`,
       ),
     );
-  } else if (gpu.energy_j !== undefined) {
-    row.append(card("energy of the run", joules(gpu.energy_j), `${wattHours(gpu.energy_j)} in ${clock(run.now_s)}`));
+  }
+  cards.push(
+    card(
+      "at the kept setting: time per iteration",
+      changeWithInterval(held.time_change!, held.time_change_interval95),
+      `${duration(base.time_per_iteration_s)} → ${duration(held.time_per_iteration_s)}`,
+    ),
+    card("kept setting", held.setting.label, `${held.windows} windows`),
+  );
+  return cards;
+}
+
+function baseCards(base: Measured): HTMLElement[] {
+  const cards = [card("time per iteration", duration(base.time_per_iteration_s), "at the default")];
+  if (base.energy_per_iteration_j === undefined) return cards;
+  const energy = withInterval(base.energy_per_iteration_j, base.energy_interval95_j, 1);
+  return [card("energy per iteration", `${energy} J`, "at the default"), ...cards];
+}
+
+function nowCard(gpu: Gpu): HTMLElement {
+  const now = gpu.now;
+  return card(
+    "now",
+    now.power_w === undefined ? "–" : `${now.power_w.toFixed(0)} W`,
+    [
+      now.sm_mhz === undefined ? "" : `${now.sm_mhz.toFixed(0)} MHz`,
+      now.temperature_c === undefined ? "" : `${now.temperature_c.toFixed(0)} °C`,
+      gpu.throttled ? "held back" : "",
+    ]
+      .filter(Boolean)
+      .join(", "),
+  );
+}
+
+function cards(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement {
+  const row = element("div", { class: "cards" }, ...jobCards(run));
+  const base = phase && baseline(phase);
+  const held = phase && kept(phase);
+  if (base && held && held !== base) row.append(...keptCards(base, held));
+  else if (base) row.append(...baseCards(base));
+  if (!run.ended) row.append(nowCard(gpu));
+  else if (run.job.joules !== undefined && run.job.energy_change === undefined) {
+    const used = run.job.joules;
+    row.append(card("energy of the whole job", joules(used), `${wattHours(used)} in ${clock(run.job.seconds)}`));
   }
   return row;
 }
@@ -120,16 +156,18 @@ function section(title: string, ...children: (Node | undefined)[]): HTMLElement 
 }
 
 function settingsTable(phase: Phase): HTMLElement {
+  const cell = (value: number | undefined, half: number | undefined, scale = 1) =>
+    value === undefined ? "" : withInterval(value, half, scale);
   const rows = ordered(phase.settings).map((each) => [
     each.setting.label + (each.kept ? " ★" : ""),
-    withInterval(each.time_s, each.time_s_error, 1e3),
-    withInterval(each.energy_j, each.energy_j_error, 1),
-    withInterval(each.power_w, each.power_w_error, 1),
-    each.slowdown === undefined ? "" : signedPercent(each.slowdown),
-    each.saved === undefined ? "" : signedPercent(-each.saved),
+    cell(each.time_per_iteration_s, each.time_interval95_s, 1e3),
+    cell(each.energy_per_iteration_j, each.energy_interval95_j),
+    cell(each.power_w, each.power_interval95_w),
+    each.time_change === undefined ? "" : signedPercent(each.time_change),
+    each.energy_change === undefined ? "" : signedPercent(each.energy_change),
     `${each.windows}${each.unusable > 0 ? ` (+${each.unusable} unusable)` : ""}`,
   ]);
-  const head = ["Setting", "ms/iteration", "J/iteration", "W", "time", "energy", "Windows"];
+  const head = ["setting", "ms/iteration", "J/iteration", "W", "time", "energy", "windows"];
   return element(
     "details",
     {},
@@ -146,9 +184,9 @@ function phaseSections(run: Run, gpu: Gpu, phase: Phase): (HTMLElement | undefin
   const energyIsScore = run.objective === "energy" && Number(run.environment.host_watts ?? 0) === 0;
   return [
     section(
-      "Time and energy per iteration, by Setting",
-      pair(settingChart(phase, "time_s", run.bound), settingChart(phase, "energy_j", undefined)),
-      element("p", { class: "caption" }, "Means of usable Windows with 95 % intervals; ★ is the Setting kept."),
+      "Time and energy per iteration, by setting",
+      pair(settingChart(phase, "time", run.bound), settingChart(phase, "energy", undefined)),
+      element("p", { class: "caption" }, "Means over windows with 95 % intervals; ★ is the kept setting."),
       settingsTable(phase),
     ),
     section(
@@ -170,7 +208,7 @@ function phaseSections(run: Run, gpu: Gpu, phase: Phase): (HTMLElement | undefin
       "Slowdown against energy",
       figure(
         "The step line is the Pareto front of what was measured" +
-          (gpu.oracle ? "; the diamond is the best Setting, known to the simulator alone." : ".") +
+          (gpu.oracle ? "; the diamond is the best setting, known to the simulator alone." : ".") +
           (beyondTheEdge(run, phase) > 0 ? ` Settings too slow to be shown here: ${beyondTheEdge(run, phase)}.` : ""),
         paretoChart(run, gpu, phase),
       ),
@@ -180,13 +218,13 @@ function phaseSections(run: Run, gpu: Gpu, phase: Phase): (HTMLElement | undefin
 
 function timeSection(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement | undefined {
   const base = phase && baseline(phase);
-  const slowest = base && run.bound !== undefined ? base.time_s * (1 + run.bound) : undefined;
+  const slowest = base && run.bound !== undefined ? base.time_per_iteration_s * (1 + run.bound) : undefined;
   const charts = [
     powerChart(run, gpu),
     clockChart(run, gpu),
     memoryChart(run, gpu),
-    phase && iterationChart(run, phase, base?.time_s, slowest),
-    phase && energyChart(run, phase, base?.energy_j),
+    phase && iterationChart(run, phase, base?.time_per_iteration_s, slowest),
+    phase && energyChart(run, phase, base?.energy_per_iteration_j),
   ].filter((chart): chart is Element => chart !== undefined);
   if (charts.length === 0) return undefined;
   const strip = run.states.length > 0 ? [legend(run), stateStrip(run)] : [];
@@ -196,7 +234,7 @@ function timeSection(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement 
     element(
       "p",
       { class: "caption" },
-      "Bands reach from the least to the greatest value of each interval. Dashed on the SM clock: the ceiling asked for.",
+      "Bands reach from the least to the greatest value of each interval. Dashed on the SM clock: the requested ceiling.",
     ),
   );
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Settings cost: measured time and energy with their intervals, what was expected against what
-// was measured, and the Pareto front.
+// Charts of settings: measured time and energy with their intervals, expectations against
+// measurements, and the Pareto front.
 
 import * as Plot from "@observablehq/plot";
 import { colour } from "./colours";
 import { curve, ordered, paretoFront } from "./derive";
-import { percent, signedPercent, significant, withInterval } from "./format";
+import { changeWithInterval, significant, withInterval } from "./format";
 import type { ForecastPoint, Gpu, Measured, Phase, Run } from "./model";
 
 const kWidth = 530;
-const kSure = 1.96; // standard errors on either side
+const kSure = 1.96; // standard deviations of a forecast on either side of its mean
 
 function role(each: Measured): "default" | "kept" | "tried" {
   if (each.setting.label === "default") return "default";
@@ -23,23 +23,26 @@ const roles = {
 };
 const symbols = { domain: roles.domain, range: ["square", "star", "circle"] };
 
-// A Setting far beyond the bound would squeeze all others into a corner: it is shown at the edge.
+// A setting far beyond the bound would squeeze all others into a corner, so it is shown at the edge.
 export function farthest(bound: number | undefined): number {
   return Math.max(0.15, 3 * (bound ?? 0.05));
 }
 
-type Quantity = "time_s" | "energy_j";
+type Quantity = "time" | "energy";
 
-// One row a Setting: mean and 95 % interval.
+// One row per setting: mean and 95 % interval.
 export function settingChart(phase: Phase, quantity: Quantity, bound: number | undefined): Element {
-  const settings = ordered(phase.settings);
-  const scale = quantity === "time_s" ? 1e3 : 1;
-  const unit = quantity === "time_s" ? "ms" : "J";
-  const name = quantity === "time_s" ? "time per iteration" : "energy per iteration";
-  const value = (each: Measured) => each[quantity] * scale;
-  const half = (each: Measured) => kSure * (each[`${quantity}_error`] ?? 0) * scale;
+  const time = quantity === "time";
+  const mean = (each: Measured) => (time ? each.time_per_iteration_s : each.energy_per_iteration_j);
+  const interval = (each: Measured) => (time ? each.time_interval95_s : each.energy_interval95_j);
+  const settings = ordered(phase.settings).filter((each) => mean(each) !== undefined);
+  const scale = time ? 1e3 : 1;
+  const unit = time ? "ms" : "J";
+  const name = `${quantity} per iteration`;
+  const value = (each: Measured) => mean(each)! * scale;
+  const half = (each: Measured) => (interval(each) ?? 0) * scale;
   const base = settings.find((each) => each.setting.label === "default");
-  const most = quantity === "time_s" && bound !== undefined && base ? [value(base) * (1 + bound)] : [];
+  const most = time && bound !== undefined && base ? [value(base) * (1 + bound)] : [];
   const edge = base ? value(base) * (1 + farthest(bound)) : Infinity;
   const near = settings.filter((each) => value(each) <= edge);
   const far = settings.filter((each) => value(each) > edge);
@@ -48,7 +51,7 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
     height: 74 + 22 * settings.length,
     marginLeft: 172,
     marginRight: 24,
-    ariaLabel: `${name} by Setting with 95 % intervals`,
+    ariaLabel: `${name} by setting with 95 % intervals`,
     x: { label: `${name}, ${unit} →`, grid: true, nice: true },
     y: { domain: settings.map((each) => each.setting.label), label: null, tickSize: 0 },
     color: roles,
@@ -85,8 +88,8 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
         r: (each: Measured) => (role(each) === "kept" ? 7 : 4.5),
         title: (each: Measured) =>
           `${each.setting.label}\n` +
-          `${withInterval(each[quantity], each[`${quantity}_error`], scale)} ${unit}\n` +
-          `${each.windows} Windows, ${Math.round(each.iterations)} iterations`,
+          `${withInterval(mean(each)!, interval(each), scale)} ${unit}\n` +
+          `${each.windows} windows, ${Math.round(each.iterations)} iterations`,
         tip: { fill: "var(--card)" },
       }),
     ],
@@ -104,15 +107,15 @@ function expectation(points: (ForecastPoint & { x: number })[], quantity: Expect
   });
 }
 
-// What the policy expected before it searched and when it last decided, and what was measured.
+// What the policy expected before the search and at its last decision, and what was measured.
 export function forecastChart(phase: Phase, quantity: Expected, bound: number | undefined): Element | undefined {
   const line = curve(phase);
   if (!line) return undefined;
   const slow = quantity === "slowdown";
   const expected = expectation(line.expected, quantity);
   const before = expectation(line.before, quantity);
-  const value = (m: Measured) => 100 * (slow ? m.slowdown! : -m.saved!);
-  const half = (m: Measured) => 100 * kSure * ((slow ? m.slowdown_error : m.saved_error) ?? 0);
+  const value = (m: Measured) => 100 * (slow ? m.time_change! : m.energy_change!);
+  const half = (m: Measured) => 100 * ((slow ? m.time_change_interval95 : m.energy_change_interval95) ?? 0);
   return Plot.plot({
     width: kWidth,
     height: 300,
@@ -163,10 +166,10 @@ interface Marked {
 function labels(phase: Phase, gpu: Gpu): Marked[] {
   const marked: Marked[] = [];
   for (const each of phase.settings) {
-    if (each.slowdown === undefined || role(each) === "tried") continue;
+    if (each.time_change === undefined || role(each) === "tried") continue;
     const text = role(each) === "kept" ? `kept: ${each.setting.label}` : "default";
     const fill = role(each) === "kept" ? colour.kept : colour.default;
-    marked.push({ x: 100 * each.slowdown, y: -100 * each.saved!, text, fill });
+    marked.push({ x: 100 * each.time_change, y: 100 * each.energy_change!, text, fill });
   }
   if (gpu.oracle?.slowdown !== undefined && gpu.oracle.saved !== undefined) {
     marked.push({
@@ -179,22 +182,22 @@ function labels(phase: Phase, gpu: Gpu): Marked[] {
   return marked;
 }
 
-// Those that the chart has room for.
+// The settings that the chart has room for.
 function comparable(run: Run, phase: Phase): Measured[] {
-  return phase.settings.filter((each) => each.slowdown !== undefined && each.slowdown <= farthest(run.bound));
+  return phase.settings.filter((each) => each.time_change !== undefined && each.time_change <= farthest(run.bound));
 }
 
 export function beyondTheEdge(run: Run, phase: Phase): number {
-  return phase.settings.filter((each) => each.slowdown !== undefined).length - comparable(run, phase).length;
+  return phase.settings.filter((each) => each.time_change !== undefined).length - comparable(run, phase).length;
 }
 
 export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefined {
   const compared = comparable(run, phase);
   if (compared.length < 2) return undefined;
-  const x = (m: Measured) => 100 * m.slowdown!;
-  const y = (m: Measured) => -100 * m.saved!;
-  const dx = (m: Measured) => 100 * kSure * (m.slowdown_error ?? 0);
-  const dy = (m: Measured) => 100 * kSure * (m.saved_error ?? 0);
+  const x = (m: Measured) => 100 * m.time_change!;
+  const y = (m: Measured) => 100 * m.energy_change!;
+  const dx = (m: Measured) => 100 * (m.time_change_interval95 ?? 0);
+  const dy = (m: Measured) => 100 * (m.energy_change_interval95 ?? 0);
   const bound = run.bound === undefined ? [] : [100 * run.bound];
   const oracle = labels(phase, gpu).filter((each) => each.fill === colour.oracle);
   return Plot.plot({
@@ -203,7 +206,7 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
     marginLeft: 52,
     marginRight: 150,
     inset: 8,
-    ariaLabel: "slowdown against energy of every Setting measured, with the Pareto front",
+    ariaLabel: "slowdown against energy of every setting measured, with the Pareto front",
     x: { label: "slower than the default, % →", grid: true, nice: true },
     y: { label: "↑ energy against the default, %", grid: true, nice: true },
     color: roles,
@@ -231,8 +234,9 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
         symbol: role,
         r: (m: Measured) => (role(m) === "kept" ? 8 : 5),
         title: (m: Measured) =>
-          `${m.setting.label}\n${signedPercent(m.slowdown!)} time, ${signedPercent(-m.saved!)} energy\n` +
-          `± ${percent(kSure * (m.slowdown_error ?? 0), 2)}, ± ${percent(kSure * (m.saved_error ?? 0), 2)}`,
+          `${m.setting.label}\n` +
+          `time ${changeWithInterval(m.time_change!, m.time_change_interval95)}\n` +
+          `energy ${changeWithInterval(m.energy_change!, m.energy_change_interval95)}`,
         tip: { fill: "var(--card)" },
       }),
       ...labels(phase, gpu).map((label) => Plot.text([label], {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantities over the time of a run, with the Controller's states shaded behind them.
+// Charts of quantities over the time of a run, with the Controller's states as shading.
 
 import * as Plot from "@observablehq/plot";
 import { colour, stateColour, stateName } from "./colours";
@@ -11,7 +11,7 @@ import type { Gpu, Phase, Run, Series } from "./model";
 export const kWidth = 1080;
 const kMargins = { marginLeft: 62, marginRight: 16 };
 
-// Few ticks at whole minutes or hours, however long the run.
+// Few ticks at whole minutes or hours, however long the run is.
 export function timeTicks(end: number): number[] {
   const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400];
   const step = steps.find((each) => end / each <= 10) ?? 86400 * Math.ceil(end / 864000);
@@ -56,7 +56,7 @@ interface Frame {
   describe: string;
   marks: Plot.Markish[];
   height?: number;
-  reach?: [number, number]; // of the axis, which else begins at 0; what lies beyond is cut off
+  reach?: [number, number]; // range of the axis (default: from 0); values beyond are cut off
 }
 
 function draw({ run, label, describe, marks, height = 190, reach }: Frame): Element {
@@ -75,7 +75,7 @@ function draw({ run, label, describe, marks, height = 190, reach }: Frame): Elem
   });
 }
 
-// A bar of the states alone, with their names where they fit.
+// A bar of the states, with their names where they fit.
 export function stateStrip(run: Run): Element {
   const all = spans(run);
   const wide = all.filter((span) => (span.to - span.from) / Math.max(run.now_s, 1) > 0.09);
@@ -85,7 +85,7 @@ export function stateStrip(run: Run): Element {
     ...kMargins,
     marginTop: 4,
     marginBottom: 4,
-    ariaLabel: "states of the Controller over time",
+    ariaLabel: "states of the controller over time",
     x: { domain: [0, Math.max(run.now_s, 1)], axis: null },
     marks: [
       Plot.rectX(all, {
@@ -137,7 +137,7 @@ export function powerChart(run: Run, gpu: Gpu): Element | undefined {
   });
 }
 
-// What the card was told, as steps; a gap where it was left to the driver.
+// The requested clock ceiling, as steps; a gap where the driver chose.
 function ceiling(run: Run, gpu: Gpu): { t: number; mhz?: number }[] {
   const steps = gpu.asked.map((each) => ({ t: each.t, mhz: each.sm_mhz }));
   const last = steps[steps.length - 1];
@@ -146,7 +146,7 @@ function ceiling(run: Run, gpu: Gpu): { t: number; mhz?: number }[] {
 
 function clockReach(series: Point[], asked: { mhz?: number }[]): [number, number] {
   const seen = series.flatMap((p) => [p.low, p.high]).concat(asked.flatMap((each) => each.mhz ?? []));
-  // An idle card at its lowest clock would hide everything else.
+  // An idle card at its lowest clock would squeeze the rest of the chart.
   const high = Math.max(...seen);
   return [Math.max(Math.min(...seen), 0.4 * high), 1.02 * high];
 }
@@ -158,7 +158,7 @@ export function clockChart(run: Run, gpu: Gpu): Element | undefined {
   return draw({
     run,
     label: "↑ SM clock, MHz",
-    describe: "SM clock over time, as seen and as asked for",
+    describe: "SM clock over time, observed and requested",
     reach: clockReach(series, asked),
     marks: [
       ...band(series, colour.clock),
@@ -199,7 +199,7 @@ function perIteration(run: Run, series: Series, scale: number, bound: number | u
   return { scaled, rule, run };
 }
 
-// Around the default and the bound; a probe that is far too slow leaves the frame.
+// A range around the default and the bound; a probe that is far too slow lies outside.
 function iterationReach(series: Point[], base: number | undefined, most: number): [number, number] | undefined {
   if (series.length === 0) return undefined;
   const low = Math.min(...series.map((p) => p.low));

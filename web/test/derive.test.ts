@@ -11,12 +11,12 @@ function measured(label: string, sm: number | undefined, slowdown: number, saved
     unusable: 0,
     iterations: 10,
     kept: false,
-    time_s: 1 + slowdown,
-    energy_j: 100 * (1 - saved),
+    time_per_iteration_s: 1 + slowdown,
+    energy_per_iteration_j: 100 * (1 - saved),
     power_w: 100,
     sm_mhz: sm ?? 1900,
-    slowdown,
-    saved,
+    time_change: slowdown,
+    energy_change: -saved,
   };
 }
 
@@ -54,7 +54,7 @@ test("the front holds what no other beats in both", () => {
   );
 });
 
-test("Settings stand in the order of their clocks, the default first", () => {
+test("settings stand in the order of their clocks, the default first", () => {
   const all = [measured("b", 1700, 0, 0), measured("a", 1800, 0, 0), measured("default", undefined, 0, 0)];
   assert.deepEqual(
     ordered(all).map((each) => each.setting.label),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks for trainers; each module imports its framework, so import the one you use."""
+"""Callbacks for trainers. Each module imports its framework, so import only the one that you use."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the callbacks of every trainer share: one Watch from the start of training to its end. Each callback inherits it beside
-its trainer's own class. Nothing here throws into training; what could not be done stands in `result.reason`."""
+"""The part that the callbacks of all trainers share: one Watch from the start of training to its end. Each callback inherits
+this class and its trainer's own class. Nothing here raises into training; `result.reason` says what could not be done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..watch import Watch, observe, optimize
 
 
 class Watching:
-    """`options` are those of hypermile.optimize(), or of hypermile.observe() where `observe_only`."""
+    """`options` are those of hypermile.optimize(), or of hypermile.observe() where `observe_only` is true."""
 
     def __init__(self, observe_only: bool = False, **options: Any) -> None:
         self._observe_only = observe_only
@@ -20,7 +20,7 @@ class Watching:
         self.result = Result(reason="training has not ended yet")
 
     def _start(self, **known: Any) -> None:
-        """`known` is what the trainer tells; what the user said outranks it."""
+        """`known` comes from the trainer; the user's own options take precedence."""
         options = {**known, **self._options}
         self._watch = (observe(**options) if self._observe_only else optimize(**options)).start()
 

@@ -7,7 +7,7 @@
     Trainer(callbacks=[callback]).fit(model, data)
     print(callback.result)
 
-An iteration is an optimizer step, whatever the gradient accumulation; validation is a phase of its own. Ranks of one node
+An iteration is one optimizer step, whatever the gradient accumulation; validation is a separate phase. The ranks of one node
 are one job. Tested with pytorch-lightning 2.0; `lightning` 2 has the same callbacks."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class HypermileCallback(Watching, Callback):  # type: ignore[misc]
         self._start(**({"local_rank": trainer.local_rank} if getattr(trainer, "world_size", 1) > 1 else {}))
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
-        # Batches between two steps only add to the gradients.
+        # The other batches only accumulate gradients.
         if batch_idx % max(1, trainer.accumulate_grad_batches) == 0:
             _core.step("train")
 

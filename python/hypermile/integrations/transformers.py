@@ -7,7 +7,7 @@
     Trainer(model, args, train_dataset=data, callbacks=[callback]).train()
     print(callback.result)
 
-An iteration is an optimizer step, whatever the gradient accumulation; evaluation is a phase of its own. Ranks of one node
+An iteration is one optimizer step, whatever the gradient accumulation; evaluation is a separate phase. The ranks of one node
 are one job. Tested with transformers 4.28."""
 
 from __future__ import annotations

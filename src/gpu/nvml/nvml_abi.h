@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVML's binary interface that hypermile uses, written down from NVML's public
-// documentation so that no vendor header is needed to build. Only src/gpu/nvml includes this.
-// Numbers and layouts are NVML's; names are ours. Layouts are checked by static_assert because a
-// wrong one corrupts memory silently, and compared with the vendor's headers by tests/abi.
+// The part of NVML's binary interface that hypermile uses, written from NVML's public documentation
+// so that the build needs no vendor header. Only src/gpu/nvml, its fakes and its checks include it.
+// Numbers and layouts are NVML's; names are ours. A wrong layout would corrupt memory silently, so
+// static_assert checks the sizes and tests/abi compares them with NVIDIA's headers.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ enum Return : int {
   kUnknown = 999,
 };
 
-// What NVML stores where it has no value.
+// NVML stores these where it has no value.
 inline constexpr unsigned kNotAvailable32 = 0xFFFFFFFFU;
 inline constexpr unsigned long long kNotAvailable64 = 0xFFFFFFFFFFFFFFFFULL;
 
@@ -66,7 +66,7 @@ enum VirtualizationMode : int {
 };
 inline constexpr unsigned kMigEnabled = 1;
 
-// Architectures are numbered by age; 0xFFFFFFFF is unknown.
+// NVML numbers architectures by age; 0xFFFFFFFF means unknown.
 inline constexpr unsigned kArchitectureVolta = 5;
 inline constexpr unsigned kArchitectureAmpere = 7;
 
@@ -104,7 +104,7 @@ struct FieldValue {
 static_assert(sizeof(FieldValue) == 40 && offsetof(FieldValue, value) == 32);
 
 struct PowerSample {
-  unsigned long long timestamp_us;  // of the Unix epoch
+  unsigned long long timestamp_us;  // microseconds since the Unix epoch
   Value value;
 };
 static_assert(sizeof(PowerSample) == 16);
@@ -114,7 +114,7 @@ struct Utilization {
   unsigned memory;
 };
 
-// Versions 1 and 2 are shorter but agree up to `device`, which is all we read.
+// Versions 1 and 2 are shorter but have the same layout up to `device`, the last member we read.
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain;
@@ -126,8 +126,8 @@ struct PciInfo {
 };
 static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, domain) == 16);
 
-// The first two members are all that version 1 has; versions 2 and 3 add the two MIG instances;
-// drivers 535.43 to 535.86 added a fifth to version 3 and later ones took it away again.
+// Version 1 has only these two members; versions 2 and 3 add two MIG instance ids. Drivers 535.43
+// to 535.86 had a fifth member in version 3, which later drivers removed again.
 struct ProcessHead {
   unsigned pid;
   unsigned long long used_memory;
@@ -161,8 +161,8 @@ struct GpmMetric {
 };
 static_assert(sizeof(GpmMetric) == 40);
 
-// NVML's own array has grown from 98 to 477 entries under one version number; `count` says how
-// many of them matter. We allocate the largest known.
+// NVML's array grew from 98 to 477 entries without a new version number; `count` says how many are
+// used. We allocate the largest known size.
 inline constexpr unsigned kGpmMostMetrics = 477;
 struct GpmMetricsGet {
   unsigned version;

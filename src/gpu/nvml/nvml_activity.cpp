@@ -11,7 +11,7 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kShortestInterval(0.1);  // below it a Hopper reports zeros
+constexpr Seconds kShortestInterval(0.1);  // below this a Hopper card reports zeros
 
 struct Metric {
   nvml::GpmMetricId id;
@@ -45,8 +45,8 @@ std::optional<double> value_of(const nvml::GpmMetric& raw, bool percent) {
 }
 
 Error not_ready() {
-  return Error{ErrorCode::kNotReady, "the GPU's activity needs an interval of at least 100 ms",
-               "ask again later"};
+  return Error{ErrorCode::kNotReady, "the GPU's activity can be read only over 100 ms or more",
+               "try again later"};
 }
 
 }  // namespace
@@ -82,14 +82,15 @@ Result<ActivityMetrics> NvmlActivity::since_previous() {
     return not_ready();
   }
   Result<ActivityMetrics> metrics = between(*older_time_, now);
-  // Also after a failure: an old sample that the driver rejects must not be offered for ever.
+  // Swaps even after a failure, so that a sample which the driver rejects is not offered again for
+  // ever.
   std::swap(older_, newer_);
   older_time_ = now;
   return metrics;
 }
 
 Result<ActivityMetrics> NvmlActivity::between(Instant from, Instant to) const {
-  const auto request = std::make_unique<nvml::GpmMetricsGet>();  // 19 kB: not for the stack
+  const auto request = std::make_unique<nvml::GpmMetricsGet>();  // 19 kB, too much for the stack
   request->version = nvml::kGpmMetricsGetVersion1;
   request->first = older_;
   request->second = newer_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the card's units were busy with between two calls (GPM: Hopper and newer). Unlike profiling
-// counters these can be read beside any profiler.
+// Reads how busy the card's units were between two calls (GPM, on Hopper and newer). Unlike
+// profiling counters, GPM can be read while a profiler runs. See Gpu::activity() for the failures;
+// one thread at a time.
 #pragma once
 
 #include <optional>
@@ -31,7 +32,7 @@ class NvmlActivity {
   Clock& clock_;
   nvml::GpmSample older_ = nullptr;
   nvml::GpmSample newer_ = nullptr;
-  std::optional<Instant> older_time_;  // nullopt: `older_` holds nothing yet
+  std::optional<Instant> older_time_;  // nullopt until `older_` holds a sample
 };
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVML's return codes mean to hypermile: one table from code to Error with a remedy.
+// Translates NVML's return codes into Errors with a remedy. Pure functions over one table.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace hypermile {
 
-// `what` is the thing that was tried ("read the power limit"). Codes that NVML may add later come
-// out as kInternal with their number.
+// `what` is what was tried, such as "read the power limit". A code that is not in the table gives
+// kInternal with its number.
 Error nvml_error(nvml::Return code, std::string_view what);
 
-// The GPU or the driver as a whole is out of reach, so that no other call will do better. All other
-// failures of a reader only mean that this one value is not known.
+// True if the GPU or the whole driver cannot be reached, so that no other call can succeed. Any
+// other failure of a reader only means that one value is unknown.
 bool out_of_reach(nvml::Return code);
 
 }  // namespace hypermile

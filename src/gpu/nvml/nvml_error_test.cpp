@@ -24,11 +24,11 @@ TEST(NvmlError, EveryDriverProblemHasACodeAndARemedy) {
   }
 }
 
-TEST(NvmlError, ACodeOfTheFutureIsNamedByItsNumber) {
+TEST(NvmlError, AnUnknownCodeIsReportedByItsNumber) {
   EXPECT_NE(nvml_error(static_cast<nvml::Return>(123), "x").message.find("123"), std::string::npos);
 }
 
-TEST(OutOfReach, TellsALostGpuFromAMissingSensor) {
+TEST(OutOfReach, DistinguishesALostGpuFromAMissingSensor) {
   EXPECT_TRUE(out_of_reach(nvml::kGpuIsLost));
   EXPECT_TRUE(out_of_reach(nvml::kUninitialized));
   EXPECT_FALSE(out_of_reach(nvml::kNotSupported));

@@ -57,7 +57,7 @@ void load_sensors(void* library, Functions& f) {
   find(library, f.gpm_metrics_get, {"nvmlGpmMetricsGet"});
 }
 
-// The unversioned functions fill a smaller struct, so which one was found must be remembered.
+// The unversioned functions fill a smaller struct, so the stride depends on which one was found.
 void load_processes(void* library, Functions& f) {
   find(library, f.compute_processes,
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});

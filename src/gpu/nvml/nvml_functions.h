@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML's readers as function pointers, filled from a loaded library. A function the library lacks
-// is null, and asking for it through call() yields kFunctionNotFound like any other refusal.
-// Setters are deliberately not here: they live in NvmlSetters, behind its gate.
+// NVML's readers as function pointers, looked up in a loaded library. A function that the library
+// lacks is null, and call() then returns kFunctionNotFound. Setters are not here on purpose: only
+// NvmlSetters can reach them.
 #pragma once
 
 #include <initializer_list>
@@ -47,17 +47,17 @@ struct Functions {
   Return (*gpm_sample_free)(GpmSample);
   Return (*gpm_sample_get)(Device, GpmSample);
   Return (*gpm_metrics_get)(GpmMetricsGet*);
-  // Not NVML's: a stand-in for NVML exports it to say who may set on it.
+  // Not part of NVML: only hypermile's stand-in exports it, to say whether this process may set.
   int (*stand_in_may_set)();
 
   std::size_t compute_process_stride = kProcessStride2;
   std::size_t mps_process_stride = kProcessStride2;
 };
 
-// Looks every function up in `library` (a dlopen handle), newest version first.
+// Looks up every function in `library` (a dlopen handle), newest version first.
 Functions load_functions(void* library);
 
-// The address of the first of `names` that `library` exports, else null.
+// The address of the first of `names` that `library` exports, or null.
 void* find_symbol(void* library, std::initializer_list<const char*> names);
 
 template <class... Parameters, class... Arguments>

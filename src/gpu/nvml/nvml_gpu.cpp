@@ -67,7 +67,7 @@ ApplyOutcome NvmlGpu::apply(const Setting& setting) {
   return outcome;
 }
 
-// Allowed behind any barrier and without a look at the lists: giving back must always be possible.
+// Allowed behind any barrier and for any value, because a reset must always be possible.
 Result<void> NvmlGpu::reset(Knob knob) {
   switch (knob) {
     case Knob::kSmClock:
@@ -78,13 +78,14 @@ Result<void> NvmlGpu::reset(Knob knob) {
       break;
   }
   if (!capabilities_.default_power_limit) {
-    return Error{ErrorCode::kUnsupported, "the driver does not tell this GPU's default power limit",
+    return Error{ErrorCode::kUnsupported,
+                 "the driver does not report this GPU's default power limit",
                  "set the limit by hand with nvidia-smi -pl"};
   }
   return set_power_limit(*capabilities_.default_power_limit);
 }
 
-// A ceiling, not a pin: the card can still idle and throttle below it.
+// Sets a ceiling, not a fixed clock: the card can still idle and throttle below it.
 Result<void> NvmlGpu::set_sm_clock(Mhz ceiling) {
   ASSIGN_OR_RETURN(const Mhz clock, supported_clock("SM clock", ceiling, capabilities_.sm_clocks));
   return library_->setters().lock_sm_clock(device_, whole(capabilities_.sm_clocks.back().value()),
@@ -102,7 +103,7 @@ Result<void> NvmlGpu::set_power_limit(Watts limit) {
   RETURN_IF_ERROR(library_->setters().set_power_limit(device_, whole(limit.value() * 1000)));
   unsigned milliwatts = 0;
   if (nvml::call(library_->functions().power_limit, device_, &milliwatts) != nvml::kSuccess) {
-    return {};  // accepted; that it cannot be read back is no failure
+    return {};  // the driver accepted the limit; failing to read it back is no error
   }
   const Watts now(milliwatts / 1000.0);
   if (std::abs((now - limit).value()) > kLimitTolerance.value()) {

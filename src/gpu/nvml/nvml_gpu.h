@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A real card through NVML. Opened by open_gpu() (nvml_library.h), used by one thread at a time.
-// Nothing on the card changes except through apply() and reset(), which check everything they can
-// before NVML is reached and are refused under HYPERMILE_READ_ONLY.
+// A real card through NVML. open_gpu() (nvml_library.h) opens it; one thread at a time uses it.
+// Only apply() and reset() change the card; they check as much as they can before calling NVML and
+// fail with kReadOnly under HYPERMILE_READ_ONLY.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,8 @@ class NvmlGpu final : public Gpu {
   Result<void> set_memory_clock(Mhz clock);
   Result<void> set_power_limit(Watts limit);
 
-  std::shared_ptr<NvmlLibrary> library_;  // first: the members below use it until they are gone
+  // Declared first, because the members below use it until they are destroyed.
+  std::shared_ptr<NvmlLibrary> library_;
   nvml::Device device_;
   GpuIdentity identity_;
   Capabilities capabilities_;

@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-constexpr unsigned kTextSize = 96;  // the largest that NVML documents for a name or UUID
+constexpr unsigned kTextSize = 96;  // the largest size that NVML documents for a name or UUID
 
 Error unknown_uuid(const NvmlLibrary& library, const GpuUuid& uuid) {
   std::vector<std::string> known;
@@ -27,7 +27,8 @@ Result<GpuIdentity> read_identity(const NvmlLibrary& library, nvml::Device devic
   GpuIdentity identity;
   identity.driver_version = library.driver_version();
 
-  char text[kTextSize + 1] = {};  // one more than NVML is told of: it always ends in a zero
+  // One byte more than NVML is given, so the text always ends in a zero.
+  char text[kTextSize + 1] = {};
   if (const nvml::Return code = f.device_uuid(device, text, kTextSize); code != nvml::kSuccess) {
     return nvml_error(code, "read its UUID");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who a device of NVML is, and finding the device of a known UUID.
+// Reads a card's identity from NVML, and finds the card with a given UUID. May block, like all of
+// NVML.
 #pragma once
 
 #include "base/result.h"
@@ -9,11 +10,11 @@
 
 namespace hypermile {
 
-// Fails where the UUID cannot be read: without it nothing can be restored safely. Everything else
-// that the driver does not tell stays empty.
+// Fails if the UUID cannot be read, because without it nothing can be restored safely. Any other
+// missing part stays empty.
 Result<GpuIdentity> read_identity(const NvmlLibrary& library, nvml::Device device);
 
-// kNotFound names the GPUs there are.
+// kNotFound lists the GPUs of this machine.
 Result<nvml::Device> find_device(const NvmlLibrary& library, const GpuUuid& uuid);
 
 }  // namespace hypermile

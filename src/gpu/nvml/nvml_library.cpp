@@ -18,17 +18,17 @@ constexpr const char* kDefaultPath = "libnvidia-ml.so.1";
 
 Error cannot_load(const std::string& path) {
   const char* reason = dlerror();
-  return Error{
-      ErrorCode::kNoDriver,
-      fmt::format("cannot load NVIDIA's management library: {}",
-                  reason != nullptr ? reason : path.c_str()),
-      "install the NVIDIA driver, expose it to this container; without a GPU try 'hypermile demo'"};
+  return Error{ErrorCode::kNoDriver,
+               fmt::format("cannot load NVIDIA's management library: {}",
+                           reason != nullptr ? reason : path.c_str()),
+               "install the NVIDIA driver or expose it to this container; without a GPU try "
+               "'hypermile demo'"};
 }
 
 }  // namespace
 
 std::string default_nvml_path() {
-  // Not from the environment of a program that runs with more rights than who started it.
+  // secure_getenv ignores the variable in a program that runs with more rights than its caller.
   const char* path = secure_getenv("HYPERMILE_NVML");
   return path != nullptr && *path != '\0' ? path : kDefaultPath;
 }

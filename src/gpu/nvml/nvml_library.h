@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVML as loaded into this process: opened by name at run time, initialised once, shut down with
-// the last owner: open_nvml(), then list_gpus(), then open_gpu().
+// its last owner. Call open_nvml(), then list_gpus(), then open_gpu().
 //
-// All of these may block for seconds or for ever when the driver is sick, so programs go through
-// nvml_open.h, which puts deadlines around them. NVML does not survive a fork: a child process
-// opens its own.
+// These calls may block for seconds or for ever when the driver is in trouble, so programs use
+// nvml_open.h, which adds deadlines. NVML does not survive a fork: a child process must open its
+// own.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,9 @@ class NvmlLibrary {
 
   const nvml::Functions& functions() const { return functions_; }
   const NvmlSetters& setters() const { return setters_; }
-  const std::string& path() const { return path_; }  // what was asked of the loader
-  const std::string& driver_version() const { return driver_version_; }  // "" when it is not told
+  const std::string& path() const { return path_; }  // the name given to the dynamic loader
+  // "" if the driver does not report it
+  const std::string& driver_version() const { return driver_version_; }
 
  private:
   friend Result<std::shared_ptr<NvmlLibrary>> open_nvml(const std::string& path);
@@ -46,15 +47,15 @@ class NvmlLibrary {
 // $HYPERMILE_NVML, else the driver's libnvidia-ml.so.1.
 std::string default_nvml_path();
 
-// kNoDriver when there is no library or no driver behind it, with what to do about it.
+// kNoDriver, with a remedy, when the library or the driver behind it is missing.
 Result<std::shared_ptr<NvmlLibrary>> open_nvml(const std::string& path = default_nvml_path());
 
 struct GpuList {
-  std::vector<GpuIdentity> gpus;   // in NVML's order, which is that of the PCI bus
-  std::vector<Error> unreachable;  // one for each GPU that did not answer, "GPU 3: …"
+  std::vector<GpuIdentity> gpus;   // in NVML's order, which is PCI bus order
+  std::vector<Error> unreachable;  // one for each GPU that did not answer: "GPU 3: …"
 };
 
-// One dead GPU does not hide the others; fails only when the GPUs cannot even be counted.
+// One dead GPU does not hide the others. Fails only if the GPUs cannot be counted.
 Result<GpuList> list_gpus(const NvmlLibrary& library);
 
 // `clock` must outlive the Gpu. Changes nothing on the card.

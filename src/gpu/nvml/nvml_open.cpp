@@ -15,7 +15,7 @@ Result<GpuList> list_gpus_within(Seconds deadline, const std::string& path) {
 Result<std::unique_ptr<DeadlineGpu>> open_gpu_with_deadlines(const GpuUuid& uuid, Clock& clock,
                                                              DeadlineGpu::Options options,
                                                              const std::string& path) {
-  // A call that hangs may look at its clock long after the caller's is gone.
+  // A hung call may read its clock long after the caller's clock is gone.
   const std::shared_ptr<Clock> own_clock = make_real_clock();
   keep_forever(own_clock);
   DeadlineGpu::Opener opener = [path, uuid, own_clock]() -> Result<std::unique_ptr<Gpu>> {

@@ -200,7 +200,7 @@ TEST_F(ModernNvmlTest, IsListedAndOpenedUnderDeadlines) {
   EXPECT_EQ((*gpu)->read(SensorSet::all())->sm_clock, Mhz(1980));
 }
 
-TEST(OpenWithDeadlines, PassesOnThatThereIsNoDriver) {
+TEST(OpenWithDeadlines, ReportsAMissingDriver) {
   const std::unique_ptr<Clock> clock = make_real_clock();
 
   EXPECT_EQ(list_gpus_within(Seconds(60), "/nonexistent").error().code, ErrorCode::kNoDriver);
@@ -208,7 +208,7 @@ TEST(OpenWithDeadlines, PassesOnThatThereIsNoDriver) {
             ErrorCode::kNoDriver);
 }
 
-TEST_F(OldNvmlTest, WorksWithTheNamesOfYearsAgo) {
+TEST_F(OldNvmlTest, WorksWithOldFunctionNames) {
   card().processes = {{11, 1000}, {22, nvml::kNotAvailable64}};
   const std::unique_ptr<Gpu> gpu = open();
 
@@ -235,7 +235,7 @@ TEST_F(OldNvmlTest, ReportsWhatItsDriverLacks) {
   EXPECT_EQ(gpu->power_history(Instant()).error().code, ErrorCode::kUnsupported);
 }
 
-TEST_F(BareNvmlTest, KnowsNothingRatherThanWrongThings) {
+TEST_F(BareNvmlTest, LeavesUnknownWhatTheDriverCannotReport) {
   const std::unique_ptr<Gpu> gpu = open();
 
   const Sample sample = gpu->read(SensorSet::all()).value();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kUsualSamples = 256;  // an H200 holds 119
 constexpr std::size_t kMostSamples = std::size_t{1} << 16;
-// A wall clock that was set differs by more than this; what two readings of it differ by does not.
+// Setting the wall clock shifts the offset by more than this; two readings of it differ by less.
 constexpr std::int64_t kWallClockStepUs = 5000;
 
 std::int64_t unix_minus_clock(const Clock& clock) {
@@ -30,19 +30,20 @@ NvmlPowerHistory::NvmlPowerHistory(const NvmlLibrary& library, nvml::Device devi
       ceiling_(power_ceiling),
       unix_minus_clock_us_(unix_minus_clock(clock)) {}
 
-// One fixed offset maps a sample to the same Instant every time, unless somebody sets the time.
+// A fixed offset maps a sample to the same Instant every time, until somebody sets the wall clock.
 void NvmlPowerHistory::follow_wall_clock() {
   const std::int64_t now = unix_minus_clock(clock_);
   if (std::abs(now - unix_minus_clock_us_) > kWallClockStepUs) unix_minus_clock_us_ = now;
 }
 
-// A call costs the driver half a millisecond, so that nobody is asked first how many there are.
+// Reads into a buffer of the usual size first: asking for the count alone would cost another half
+// millisecond.
 Result<std::span<const nvml::PowerSample>> NvmlPowerHistory::drain(unsigned long long after_us,
                                                                    nvml::ValueType& type) {
   unsigned count = 0;
   nvml::Return code = nvml::kInsufficientSize;
   for (int attempt = 0; attempt < 4 && code == nvml::kInsufficientSize; ++attempt) {
-    // What the driver says it needs may be more a moment later.
+    // The driver may need more by the time it is called again, so later attempts leave extra room.
     const std::size_t needed = std::max<std::size_t>(count, buffer_.size());
     const std::size_t room = attempt == 0 ? needed : needed + needed / 2;
     buffer_.resize(std::clamp(room, kUsualSamples, kMostSamples));

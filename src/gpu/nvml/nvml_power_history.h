@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The card's own buffer of power samples (one every 20 ms on an H200), moved from the Unix time
-// that NVML stamps them with onto our Clock's axis.
+// The card's own buffer of power samples (one every 20 ms on an H200), with NVML's Unix time stamps
+// translated to the Clock. Part of NvmlGpu; one thread at a time.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class NvmlPowerHistory {
   NvmlPowerHistory(const NvmlLibrary& library, nvml::Device device, Clock& clock,
                    Watts power_ceiling);
 
-  // Samples after `after`, oldest first. Empty when there are none yet.
+  // Samples after `after`, oldest first; empty if there are none yet.
   Result<std::vector<TimedPower>> since(Instant after);
 
  private:

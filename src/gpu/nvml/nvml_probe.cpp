@@ -11,9 +11,9 @@
 namespace hypermile {
 namespace {
 
-constexpr unsigned kMostClocks = 4096;  // a list longer than this is nonsense
+constexpr unsigned kMostClocks = 4096;  // a longer list is assumed to be garbage
 
-// Clock lists come in no promised order, and their length only shows when the buffer is too short.
+// NVML promises no order for clock lists, and reports their length only if the buffer is too short.
 template <class Query>
 std::vector<Mhz> read_clocks(Query query) {
   unsigned count = 256;
@@ -51,7 +51,7 @@ std::optional<Range> read_limit_range(const nvml::Functions& f, nvml::Device dev
   return Range{Watts(low / 1000.0), Watts(high / 1000.0)};
 }
 
-// Locking SM clocks came with Volta, memory clocks with Ampere.
+// Volta introduced SM clock locks, Ampere memory clock locks.
 Support lock_support(const nvml::Functions& f, nvml::Device device, bool has_functions,
                      bool has_clocks, unsigned since) {
   if (!has_functions || !has_clocks) return Support::kNo;

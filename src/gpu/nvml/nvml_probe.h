@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device of NVML can do, found out by reading alone: no setter is ever called to see whether
-// it works.
+// Finds out what a card can do, by reading only: no setter is called to see whether it works.
 #pragma once
 
 #include "gpu/gpu.h"
@@ -9,10 +8,10 @@
 
 namespace hypermile {
 
-// Never fails: what the driver does not tell stays empty.
+// Never fails: what the driver does not report stays empty.
 Capabilities probe_capabilities(const NvmlLibrary& library, nvml::Device device);
 
-// As it is now; MIG and MPS come and go while a GPU is open.
+// The barrier as it is now. MIG and MPS can be switched while a GPU is open.
 ControlBarrier read_barrier(const NvmlLibrary& library, nvml::Device device);
 
 }  // namespace hypermile

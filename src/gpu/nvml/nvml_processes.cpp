@@ -28,11 +28,11 @@ Result<std::vector<GpuProcess>> read_list(Query query, std::size_t stride, nvml:
   std::vector<std::byte> buffer;
   unsigned count = 32;
   nvml::Return code = nvml::kInsufficientSize;
-  // Processes come and go between two calls, so leave room and try again.
+  // Processes start and end between two calls, so leave room and try again.
   for (int attempt = 0; attempt < 4 && code == nvml::kInsufficientSize; ++attempt) {
     if (count > kMostProcesses) break;
     count += count / 2;
-    // Room for the longest layout whatever we believe: a wrong belief must not overrun.
+    // Room for the longest layout in any case, so that a wrong guess of the layout cannot overrun.
     buffer.assign(count * nvml::kProcessStride535, std::byte{0});
     code = nvml::call(query, device, &count, static_cast<void*>(buffer.data()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes that use a GPU, whichever of NVML's three layouts the driver fills.
+// Lists the processes that use a GPU, in whichever of NVML's three layouts the driver fills.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be asked of a real card without changing it. Skipped where there is none; where there is
-// one, the guard has seen to it that HYPERMILE_READ_ONLY is set.
+// What a real card reports, without changing it. Skipped on machines without a card; on others
+// real_driver.h makes sure that HYPERMILE_READ_ONLY is set.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ class RealCardTest : public ::testing::Test {
   std::unique_ptr<Gpu> gpu_;
 };
 
-TEST_F(RealCardTest, TellsWhoItIsAndWhatItCanDo) {
+TEST_F(RealCardTest, ReportsItsIdentityAndCapabilities) {
   const GpuIdentity& who = gpu_->identity();
   const Capabilities& can = gpu_->capabilities();
   std::printf("%s %s %s driver %s: %zu SM clocks, %zu memory clocks, GPM %d\n", who.name.c_str(),

@@ -28,14 +28,15 @@ Result<Sample> NvmlSensors::read(SensorSet wanted) {
   if (wanted.has(Sensor::kTemperature)) note(read_temperature(sample));
   if (wanted.has(Sensor::kEventReasons)) note(read_reasons(sample));
   if (wanted.has(Sensor::kPowerLimit)) note(read_limit(sample));
-  // Last, because it is the slowest: the others are then close to the sample's time.
+  // Energy comes last because it is the slowest, so the other readings are close to the sample's
+  // time.
   if (wanted.has(Sensor::kEnergy)) note(read_energy(sample));
   if (worst != nvml::kSuccess) return nvml_error(worst, "read the sensors");
   return sample;
 }
 
 nvml::Return NvmlSensors::read_power(SensorSet wanted, Sample& sample) {
-  // Only what is wanted: each field is a question to the card of its own.
+  // Only the wanted fields, because the driver queries the card once per field.
   nvml::FieldValue fields[2] = {};
   int count = 0;
   if (wanted.has(Sensor::kPowerInstant)) fields[count++].field_id = nvml::kFieldPowerInstant;
@@ -52,8 +53,8 @@ nvml::Return NvmlSensors::read_power(SensorSet wanted, Sample& sample) {
                        (wanted.has(Sensor::kPowerAverage) && !sample.power_average);
   if (!missing) return nvml::kSuccess;
 
-  // Drivers without those fields have one power reading: the best there is for either, though on
-  // some cards it is itself a mean over a second.
+  // Drivers without these fields have one power reading, used for both. On some cards it is itself
+  // a mean over one second.
   unsigned milliwatts = 0;
   const nvml::Return old = nvml::call(nvml_.power_usage, device_, &milliwatts);
   if (old != nvml::kSuccess) return old;

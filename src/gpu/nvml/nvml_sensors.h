@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a card's sensors into a Sample. A sensor that fails stays nullopt; only a GPU or driver
-// that is out of reach is an error.
+// Reads a card's sensors into a Sample. A failing sensor stays nullopt; only an unreachable GPU or
+// driver is an error. Part of NvmlGpu; one thread at a time.
 #pragma once
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ class NvmlSensors {
   Result<Sample> read(SensorSet wanted);
 
  private:
-  // Each fills its part of the sample and returns NVML's verdict.
+  // Each of these fills its part of the sample and returns NVML's code.
   nvml::Return read_power(SensorSet wanted, Sample& sample);
   nvml::Return read_energy(Sample& sample);
   nvml::Return read_clocks(Sample& sample);

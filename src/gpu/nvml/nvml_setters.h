@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only door to NVML's setters. Their addresses are private to this class, and the one member
-// that calls through them first asks whether HYPERMILE_READ_ONLY forbids it. It asks on every
-// call, so that no object made earlier and no caller can get around it. Resetting is setting, too.
+// The only way to NVML's setters. Their addresses are private, and the one function that calls them
+// first checks HYPERMILE_READ_ONLY. It checks on every call, so an object made earlier cannot get
+// around it. Resets count as changes too. Errors: kReadOnly, kPermission, kUnsupported, and others
+// of nvml_error.h.
 #pragma once
 
 #include <string_view>
@@ -12,12 +13,12 @@
 
 namespace hypermile {
 
-// HYPERMILE_READ_ONLY is set to anything but "" or "0": when in doubt, nothing is changed.
+// True if HYPERMILE_READ_ONLY is set to anything but "" or "0": in doubt, nothing is changed.
 bool read_only_mode();
 
 class NvmlSetters {
  public:
-  explicit NvmlSetters(void* library);  // a dlopen handle that outlives this
+  explicit NvmlSetters(void* library);  // a dlopen handle that must outlive this object
 
   bool can_lock_sm() const { return lock_sm_ != nullptr && reset_sm_ != nullptr; }
   bool can_lock_memory() const { return lock_memory_ != nullptr && reset_memory_ != nullptr; }

@@ -9,7 +9,7 @@ namespace hypermile {
 namespace {
 
 constexpr unsigned kMostMhz = 100'000;
-// The counter moves every 100 ms or so, so a short interval may hold one step too many.
+// The counter is updated about every 100 ms, so a short interval may contain one update too many.
 constexpr Seconds kCounterStep(0.5);
 constexpr unsigned long long kTurn = 1ULL << 32;
 constexpr unsigned long long kNearTurn = 1ULL << 28;  // 268 kJ: minutes at full power

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From NVML's raw numbers to quantities: what is a sentinel, out of any reason, or not a number
-// becomes nullopt here and nowhere else. Drivers do return such values with kSuccess.
+// Converts NVML's raw numbers to quantities. Drivers sometimes return sentinels, absurd values or
+// NaN together with kSuccess; only here do these become nullopt.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,21 @@
 
 namespace hypermile {
 
-// Nothing above this is believed: ten times the card's limit, or 10 kW where no limit is known.
+// Readings above this are rejected: ten times the card's limit, or 10 kW if no limit is known.
 Watts power_ceiling(std::optional<Watts> limit);
 
 std::optional<double> number_of(nvml::ValueType type, nvml::Value value);
 
-// A card that answers draws power and has clocks, so 0 means "not known", too.
+// A card that answers draws power and has clocks, so 0 also means "not known".
 std::optional<Watts> power_of(std::optional<double> milliwatts, Watts ceiling);
 std::optional<Mhz> clock_of(unsigned mhz);
-std::optional<double> share_of_percent(double percent);  // 0..1; a hair above 100 % is 1
+// 0..1; slightly more than 100 % counts as 1
+std::optional<double> share_of_percent(double percent);
 std::optional<Celsius> temperature_of(int celsius);
 
-// Turns readings of the card's energy counter into joules that only grow. The counter restarts when
-// the driver is reloaded, wraps at 32 bits on some cards and now and then jumps; the reading at
-// such a break is nullopt, and the next ones count from the new origin.
+// Turns readings of the card's energy counter into joules that never fall. The counter restarts
+// when the driver is reloaded, wraps at 32 bits on some cards, and occasionally jumps. The reading
+// at a restart or jump is nullopt, and later readings count from the new origin.
 class EnergyCounter {
  public:
   explicit EnergyCounter(Watts ceiling) : ceiling_(ceiling) {}
@@ -38,7 +39,7 @@ class EnergyCounter {
   };
   Watts ceiling_;
   std::optional<Reading> last_;
-  unsigned long long wrapped_ = 0;  // millijoules in full turns of a 32-bit counter
+  unsigned long long wrapped_ = 0;  // full turns of a 32-bit counter, in millijoules
 };
 
 }  // namespace hypermile

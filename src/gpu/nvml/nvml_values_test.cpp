@@ -49,7 +49,8 @@ TEST(EnergyCounter, AllowsOneRefreshOfTheCounterBetweenCloseReadings) {
   EnergyCounter counter(Watts(7000));
   (void)counter.accept(1'000'000, at(0));
 
-  EXPECT_EQ(counter.accept(1'070'000, at(0.001)), Joules(1070)) << "100 ms at 700 W seen at once";
+  EXPECT_EQ(counter.accept(1'070'000, at(0.001)), Joules(1070))
+      << "one update holds 100 ms at 700 W";
 }
 
 TEST(NumberOf, ReadsEachTypeAndItsSentinel) {

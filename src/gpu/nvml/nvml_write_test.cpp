@@ -6,8 +6,8 @@
 namespace hypermile {
 namespace {
 
-// These tests allow setters, though only the test's NVML is ever loaded; beside a real driver even
-// that is left out.
+// These tests call setters, but only of the test's own NVML. They are skipped if a real driver is
+// present.
 class NvmlWriteTest : public FakeNvmlTest {
  protected:
   void SetUp() override {
@@ -16,7 +16,7 @@ class NvmlWriteTest : public FakeNvmlTest {
   ScopedEnvironment writable_{"HYPERMILE_READ_ONLY", nullptr};
 };
 
-TEST_F(NvmlWriteTest, AClockIsACeilingAndMemoryIsALock) {
+TEST_F(NvmlWriteTest, SmClockIsACeilingAndMemoryClockIsALock) {
   const std::unique_ptr<Gpu> gpu = open();
 
   const ApplyOutcome outcome =
@@ -106,7 +106,7 @@ TEST_F(NvmlWriteTest, FailsWhenAnotherLimitIsInForceThanTheOneAccepted) {
             "the driver accepted a power limit of 450 W but 600 W is in force");
 }
 
-TEST_F(NvmlWriteTest, BarriersForbidSettingButNeverGivingBack) {
+TEST_F(NvmlWriteTest, BarriersForbidSettingButNotResetting) {
   const std::unique_ptr<Gpu> gpu = open();
   card().mig = 1;  // enabled while the GPU is open
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps tests from changing a real GPU. A test program that could reach NVML includes this header
-// once, in one source file: where a real NVIDIA driver is loaded it refuses to start, unless
+// in one source file. If a real NVIDIA driver is loaded, the program then refuses to start unless
 // HYPERMILE_READ_ONLY=1 forbids every setter.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may do what: the rules an administrator wrote down, asked by the daemon before every lease
-// and every setting. Nothing is allowed that no rule allows. Pure data and decisions: reading the
-// rules from a file is daemon_config's, knowing who calls is the socket's.
+// The administrator's rules on who may change which GPU. The Service consults them before every
+// lease; whatever no rule allows is denied. Plain data and decisions: daemon_config.h reads the
+// rules from a file, peer.h identifies the caller.
 #pragma once
 
 #include <sys/types.h>
@@ -19,22 +19,23 @@
 
 namespace hypermile {
 
-// The process at the other end of a connection as the kernel vouches for it, never as it says.
+// The process at the other end of a connection, as identified by the kernel rather than by itself.
 struct Peer {
   uid_t uid = 0;
   std::vector<gid_t> groups = {};  // primary and supplementary
-  pid_t pid = 0;                   // 0: not visible from here
-  // User 0 with CAP_SYS_ADMIN, who could change GPUs without us. Root in a container is mostly not.
+  pid_t pid = 0;                   // 0: not visible from this namespace
+  // User 0 with CAP_SYS_ADMIN, who can change GPUs without us anyway. Root in a container is
+  // usually not.
   bool privileged = false;
 };
 
 // What one caller may do with one GPU.
 struct Rights {
-  Bounds bounds;  // a knob without a range may not be moved
+  Bounds bounds;  // a knob without a range may not be changed
   Seconds longest_lease = Seconds(24 * 3600.0);
 };
 
-// Every knob, any value the card takes: root's, and those of a guardian's owner.
+// Every knob, any value that the card accepts: for root, and for a guardian's owner.
 Rights unlimited_rights();
 
 struct Subjects {
@@ -47,24 +48,24 @@ struct Subjects {
 
 struct Rule {
   Subjects subjects;
-  std::set<GpuUuid> gpus = {};  // empty: all of them
+  std::set<GpuUuid> gpus = {};  // empty means all
   Rights rights;
 };
 
 struct AllowList {
   std::vector<Rule> rules;
-  Subjects administrators;  // besides privileged root
+  Subjects administrators;  // in addition to privileged root
 
-  // May end other people's leases, and close the machine to new ones.
+  // Administrators may end other users' leases and close the machine to new ones.
   bool administrator(const Peer& peer) const;
 
-  // Those of the first rule that names both; kPermission when there is none. Privileged root is
-  // unlimited unless a rule names it.
+  // The rights of the first rule that names both `peer` and `gpu`; kPermission when there is none.
+  // Privileged root is unlimited unless a rule names it.
   Result<Rights> rights(const Peer& peer, const GpuUuid& gpu) const;
 };
 
-// Nobody gets above the site's own cap, whatever a rule says; a knob whose whole range lies above
-// it may not be moved.
+// Limits `bounds` to the site's own cap, whatever a rule says. A knob whose whole range lies above
+// the cap may not be changed.
 Bounds capped(Bounds bounds, const Setting& baseline);
 
 }  // namespace hypermile

@@ -20,7 +20,7 @@ constexpr std::size_t kLargestFile = 1 << 20;
 constexpr double kHighestClock = 20'000;  // MHz
 constexpr double kHighestLimit = 10'000;  // W
 
-// A number is itself; everything else is asked of the machine.
+// A number is taken as the id; any other text is looked up on this machine.
 template <class Id>
 std::optional<Id> identifier(const std::string& text,
                              const std::function<std::optional<Id>(const std::string&)>& lookup) {
@@ -109,10 +109,10 @@ class ConfigLoader {
 
   void warn(std::string_view what, const std::string& name) {
     config_.warnings.push_back(fmt::format(
-        "{}: this machine knows no {} '{}'; nothing is allowed to it", file_, what, name));
+        "{}: there is no {} '{}' on this machine; rules for it have no effect", file_, what, name));
   }
 
-  // Required, so that "all" is written by a person rather than meant by an omission.
+  // Required, so that an omission never means "all".
   std::set<GpuUuid> gpus(TomlReader& reader) {
     if (!reader.has("gpus")) reader.complain("has no gpus: a list of UUIDs, or [\"all\"]");
     std::set<GpuUuid> result;
@@ -131,7 +131,7 @@ class ConfigLoader {
     return result;
   }
 
-  // [low, high]; absent: not allowed.
+  // Reads [low, high]; an absent range allows nothing.
   std::optional<KnobRange> range(TomlReader& reader, std::string_view key, double highest) {
     if (!reader.has(key)) return std::nullopt;
     const std::vector<double> pair = reader.numbers(key, 2);
@@ -169,7 +169,7 @@ Setting DaemonConfig::baseline(const GpuUuid& gpu) const {
   return entry != baselines.end() ? entry->setting : Setting{};
 }
 
-// Not the reentrant forms: one thread reads the configuration, and these know their buffer's size.
+// The non-reentrant functions suffice, because only one thread reads the configuration.
 AccountNames machine_accounts() {
   AccountNames names;
   names.user = [](const std::string& name) -> std::optional<uid_t> {

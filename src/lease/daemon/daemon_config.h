@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermiled.toml, the daemon's only configuration: the allow-list, the site's baseline and a few
-// limits (docs/guide/administrator.md). Read at start and on reload by the daemon, and for its
-// baseline by a guardian. A file with any mistake in it is refused as a whole, with the line.
+// Reads hypermiled.toml, the daemon's only configuration: the allow-list, the site's baseline and a
+// few limits (docs/guide/administrator.md). The daemon reads it at start and on reload, a guardian
+// for the baseline. A file with any mistake is refused as a whole, with the line.
 #pragma once
 
 #include <functional>
@@ -17,38 +17,38 @@
 
 namespace hypermile {
 
-// What "restored" means for some GPUs: the administrator's own cap rather than the driver's
-// default.
+// The values to which some GPUs are restored: the administrator's own caps instead of the driver's
+// defaults.
 struct Baseline {
-  std::set<GpuUuid> gpus = {};  // empty: all of them
+  std::set<GpuUuid> gpus = {};  // empty means all
   Setting setting;
 };
 
 struct DaemonConfig {
   AllowList allow;
   std::vector<Baseline> baselines;
-  std::size_t connections = 2048;         // at one time
-  std::size_t connections_per_user = 64;  // root is not counted
+  std::size_t connections = 2048;         // open at one time
+  std::size_t connections_per_user = 64;  // root is exempt
   Seconds longest_ttl = Seconds(60);      // between two renewals
-  std::vector<std::string> warnings;      // users and groups this machine does not know
+  std::vector<std::string> warnings;      // users and groups that this machine does not know
 
-  // That of the first entry that names the GPU; empty where none does.
+  // The setting of the first entry that names the GPU; empty if none does.
   Setting baseline(const GpuUuid& gpu) const;
 };
 
-// How names become numbers. Tests and the fuzzer bring their own.
+// Looks up user and group names. Tests and the fuzzer supply their own.
 struct AccountNames {
   std::function<std::optional<uid_t>(const std::string&)> user;
   std::function<std::optional<gid_t>(const std::string&)> group;
 };
 AccountNames machine_accounts();
 
-// `file` is for messages.
+// `file` is the name used in messages.
 Result<DaemonConfig> parse_daemon_config(std::string_view text, const std::string& file,
                                          const AccountNames& names);
 
-// The file must belong to root or to this process's user and be writable by nobody else. One that
-// is not there is an empty configuration: nobody but root is allowed anything.
+// The file must belong to root or to this process's user and be writable by nobody else. A missing
+// file is an empty configuration, which allows nothing to anybody except root.
 Result<DaemonConfig> read_daemon_config(const std::string& path, const AccountNames& names);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes the daemon's configuration: any text is an error with file and line, or rules that can be
-// asked about anybody without surprise: who is not named is denied.
+// Fuzzes the daemon's configuration: any text gives an error with file and line, or rules that
+// answer for every user, where a user that is not named is denied.
 #include <cstdlib>
 #include <string_view>
 

@@ -15,13 +15,13 @@ namespace hypermile {
 namespace {
 
 constexpr const char* kHelp =
-    "hypermiled: holds leases on GPU clocks and gives the GPUs back, whatever dies\n\n"
+    "hypermiled: leases GPU clocks to users and restores every GPU afterwards\n\n"
     "usage: hypermiled [--config F.toml] [--socket PATH] [--state FOLDER]\n"
     "       hypermiled --guardian                    (started by hypermile itself)\n\n"
     "  --config F.toml   allow-list, baseline, limits (default /etc/hypermile/hypermiled.toml)\n"
-    "  --socket PATH     where clients find it (default /run/hypermile/hypermiled.sock)\n"
-    "  --state FOLDER    where it keeps its journals (default /run/hypermile/state)\n"
-    "  --guardian        serve the one client on standard input, restore when it is gone, end\n"
+    "  --socket PATH     socket on which clients connect (default /run/hypermile/hypermiled.sock)\n"
+    "  --state FOLDER    folder of its journals (default /run/hypermile/state)\n"
+    "  --guardian        serve the one client on standard input, then restore the GPUs and end\n"
     "  --help, --version\n\n"
     "See docs/guide/administrator.md.\n";
 
@@ -50,7 +50,7 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
     if (name == "--state") options.state = value;
     paths = true;
   }
-  // Who may run a guardian through sudo shall not choose where root writes.
+  // A user who may run a guardian through sudo must not choose where root writes.
   if (options.guardian && paths) return usage("a guardian takes no other option");
   return options;
 }
@@ -75,7 +75,7 @@ int daemon_main(const std::vector<std::string>& arguments, std::ostream& out, st
   const Result<DaemonOptions> options = parse(arguments);
   if (!options) return failed(options.error());
   if (options->guardian) {
-    // While somebody still hears what is wrong.
+    // Report this failure now, while the owner can still read it.
     if (const auto folder = prepare_state_folder(options->state); !folder) {
       return failed(folder.error());
     }

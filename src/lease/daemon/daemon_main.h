@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of hypermiled. Parsed by hand: it is the one program of ours that runs as root,
-// and it has six options.
+// The command line of hypermiled. It is parsed by hand, since this is our one program that runs as
+// root and it has six options.
 #pragma once
 
 #include <iosfwd>
@@ -10,7 +10,7 @@
 
 namespace hypermile {
 
-// The exit status: 0, 2 on bad usage, 1 on other failures, with one line on `err`.
+// Returns the exit status: 0, 2 for bad usage, 1 for other failures, with one line on `err`.
 int daemon_main(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace hypermile

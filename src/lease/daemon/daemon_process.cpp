@@ -33,7 +33,7 @@ constexpr Seconds kRecoveryPatience = Seconds(2);
 
 Result<Descriptor> take_signals(bool guardian) {
   ::signal(SIGPIPE, SIG_IGN);
-  // A closed terminal must not end what restores the GPU.
+  // A closed terminal must not end the process that restores the GPU.
   if (guardian) ::signal(SIGHUP, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
@@ -45,7 +45,7 @@ Result<Descriptor> take_signals(bool guardian) {
   return signals;
 }
 
-// A client needs two descriptors: its socket and its process.
+// Each client needs two descriptors: its socket and its process handle.
 void raise_descriptor_limit(std::size_t connections) {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -79,8 +79,8 @@ class DaemonProcess {
   }
 
  private:
-  // A guardian is started before its job, and learns its GPUs from its owner. What others left is
-  // given back meanwhile, as at every start.
+  // A guardian starts before its job and learns its GPUs from its owner. Meanwhile it restores what
+  // dead processes left, as at every start.
   void await_owner() {
     orphans_ = std::jthread([this, config = service_.config()](const std::stop_token&) {
       restore_orphans(keep_options(config, {}), *files_, clock_, log_);
@@ -91,7 +91,7 @@ class DaemonProcess {
     });
   }
 
-  // No GPUs: all there are.
+  // An empty list means all GPUs.
   void start_on_a_thread(std::vector<GpuUuid> gpus) {
     starter_ =
         std::jthread([this, config = service_.config(), gpus = std::move(gpus)](
@@ -105,7 +105,7 @@ class DaemonProcess {
             &config};
   }
 
-  // On a thread of its own: a driver that is not there yet, or hangs, holds up nobody who asks.
+  // Runs on its own thread, so that a missing or hanging driver delays no client.
   void start(const KeepOptions& keep, const std::stop_token& stop) {
     const auto to_loop = loop_->poster();
     for (Seconds pause = kFirstRetry; !stop.stop_requested();
@@ -134,7 +134,7 @@ class DaemonProcess {
     await_recovery(clock_.now() + kRecoveryPatience);
   }
 
-  // A GPU that cannot be restored must not keep the others from being served.
+  // Clients are served after a while even if one GPU cannot be restored.
   void await_recovery(Instant latest) {
     if (!service_.recovered() && clock_.now() < latest) {
       loop_->at(clock_.now() + kRecoveryCheck, [this, latest] { await_recovery(latest); });
@@ -165,7 +165,8 @@ class DaemonProcess {
       if (taken.ssi_signo == SIGHUP) {
         reload();
       } else if (++asked_to_stop_ > 1) {
-        // Whoever asks twice does not want to wait. The journal tells the next start what is left.
+        // A second request to stop ends the process at once; the journal tells the next start what
+        // to restore.
         log_(LogLevel::kError, "stopped a second time before every GPU was restored");
         std::_Exit(EXIT_FAILURE);
       } else {
@@ -177,7 +178,7 @@ class DaemonProcess {
   void reload() {
     Result<DaemonConfig> config = read_daemon_config(options_.config, machine_accounts());
     if (!config) {
-      return log_(LogLevel::kError, "the configuration stays as it was: " + config.error().line());
+      return log_(LogLevel::kError, "the configuration is not changed: " + config.error().line());
     }
     for (const std::string& warning : config->warnings) log_(LogLevel::kWarning, warning);
     service_.set_config(*std::move(config));
@@ -205,12 +206,12 @@ class DaemonProcess {
   Clock& clock_;
   std::unique_ptr<Files> files_ = make_real_files();
   std::unique_ptr<EventLoop> loop_;
-  KeptGpus gpus_;  // outlive the service
+  KeptGpus gpus_;  // must outlive the service
   Service service_;
   Server server_;
   ServiceManager manager_;
   bool stopping_ = false;
-  int asked_to_stop_ = 0;  // by a signal; that the owner is gone asks for nothing
+  int asked_to_stop_ = 0;  // number of signals to stop; the owner's end does not count
   std::jthread orphans_, starter_;
 };
 
@@ -223,7 +224,7 @@ Result<void> run_daemon(const DaemonOptions& options) {
   for (const std::string& warning : config.warnings) log(LogLevel::kWarning, warning);
   RETURN_IF_ERROR(prepare_state_folder(options.state));
   raise_descriptor_limit(config.connections);
-  // Never destroyed: a driver call that hangs may look at it when this function is long over.
+  // Never destroyed, because a driver call that hangs may use it after this function has returned.
   static const std::unique_ptr<Clock> clock = make_real_clock();
   ASSIGN_OR_RETURN(auto loop, EventLoop::make(*clock));
   DaemonProcess process(options, std::move(config), log, std::move(signals), std::move(loop),

@@ -27,7 +27,8 @@ EventLoop::EventLoop(Clock& clock, Descriptor epoll, std::shared_ptr<Mailbox> ma
     : clock_(clock), epoll_(std::move(epoll)), mailbox_(std::move(mailbox)) {}
 
 EventLoop::~EventLoop() {
-  // Tasks may own what posts: they go before the mailbox does, outside its lock.
+  // Tasks may own objects that post to this loop, so destroy them outside the lock and before the
+  // mailbox.
   std::vector<Task> dropped;
   const std::lock_guard lock(mailbox_->mutex);
   dropped.swap(mailbox_->tasks);
@@ -90,7 +91,7 @@ std::function<void(EventLoop::Task)> EventLoop::poster() const {
     if (!mailbox->wake) return;  // the loop is gone
     mailbox->tasks.push_back(std::move(task));
     const std::uint64_t one = 1;
-    // Fails only when the counter is full, and then the loop wakes anyway.
+    // Fails only when the eventfd's counter is full, in which case the loop wakes anyway.
     [[maybe_unused]] const auto written = ::write(mailbox->wake.get(), &one, sizeof(one));
   };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one loop of the privileged process: descriptors, timers and functions handed over by other
-// threads, all served on the thread that calls run(). Everything that touches leases happens there.
+// The only event loop of the privileged process: it serves descriptors, timers and tasks posted by
+// other threads, all on the thread that calls run(). All lease state is used there and nowhere
+// else.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +25,23 @@ class EventLoop {
   using Ready = std::function<void(std::uint32_t events)>;  // EPOLLIN and so on
   using Task = std::function<void()>;
 
-  // `clock` is a real one and must outlive the loop. kIo when the kernel has no descriptors left.
+  // `clock` must be a real one and outlive the loop. kIo when the kernel has no descriptors left.
   static Result<std::unique_ptr<EventLoop>> make(Clock& clock);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Level-triggered. The descriptor must be unwatched before it is closed; a watch that is gone is
-  // never called again, not even for what the kernel has reported already.
+  // Level-triggered. The descriptor must be unwatched before it is closed. A removed watch is never
+  // called again, even for events that the kernel has already reported.
   Result<WatchId> watch(int fd, std::uint32_t events, Ready ready);
   void change(WatchId watch, std::uint32_t events);
   void unwatch(WatchId watch);
 
   TimerId at(Instant when, Task task);
-  void cancel(TimerId timer);  // also of one that has run
+  void cancel(TimerId timer);  // harmless for one that has already run
 
-  // A function that other threads call to have a task run here soon. It may outlive the loop; what
-  // comes then is dropped.
+  // Returns a function with which other threads post a task to this loop. The function may outlive
+  // the loop; tasks posted after that are dropped.
   std::function<void(Task)> poster() const;
 
   void run();
@@ -54,7 +55,7 @@ class EventLoop {
   };
   struct Watch {
     int fd = -1;
-    std::shared_ptr<Ready> ready;  // survives being unwatched by itself
+    std::shared_ptr<Ready> ready;  // shared, so that it survives unwatching itself
   };
 
   EventLoop(Clock& clock, Descriptor epoll, std::shared_ptr<Mailbox> mailbox);
@@ -68,7 +69,7 @@ class EventLoop {
   std::map<WatchId, Watch> watches_;
   std::map<std::pair<Instant, TimerId>, Task> timers_;
   std::map<TimerId, Instant> timer_times_;
-  std::uint64_t next_id_ = 1;  // 0 is the mailbox
+  std::uint64_t next_id_ = 1;  // 0 stands for the mailbox
   bool running_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 class EventLoopTest : public ::testing::Test {
  protected:
-  // A pipe that can be read at once.
+  // A pipe with data in it.
   struct Full {
     Full() {
       int ends[2];
@@ -79,7 +79,7 @@ TEST_F(EventLoopTest, NeverCallsAWatchThatIsGone) {
   int calls = 0;
   EventLoop::WatchId one = 0;
   EventLoop::WatchId two = 0;
-  // Both are ready, and whichever comes first removes both.
+  // Both are ready; whichever is called first removes both.
   const auto remove_both = [&](std::uint32_t) {
     ++calls;
     loop_->unwatch(one);

@@ -16,7 +16,7 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kRestOfFrame = milliseconds(10);  // until what has begun is looked at again
+constexpr Seconds kRestOfFrame = milliseconds(10);  // until an incomplete frame is read again
 
 void look(EventLoop& loop, Clock& clock, int socket,
           const std::function<void(Result<std::vector<GpuUuid>>)>& asked) {
@@ -32,7 +32,7 @@ void look(EventLoop& loop, Clock& clock, int socket,
 Result<std::optional<std::vector<GpuUuid>>> peek_first_acquire(int socket) {
   std::string held(kFrameHeaderBytes + kMostBodyBytes, '\0');
   const ssize_t got = ::recv(socket, held.data(), held.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (got == 0) return Error{ErrorCode::kIo, "the owner has gone without asking for a lease"};
+  if (got == 0) return Error{ErrorCode::kIo, "the owner ended without requesting a lease"};
   if (got < 0 && errno != EAGAIN && errno != EINTR) {
     return Error{ErrorCode::kIo, std::strerror(errno)};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which GPUs a guardian is for, where it was started before its job: those that its owner first
-// asks for. A GPU that no lease was asked for is not kept, so that other jobs' guardians can.
+// Finds out which GPUs a guardian must keep when it starts before its job: those that its owner
+// first requests. It keeps no other GPU, so that the guardians of other jobs can.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@
 
 namespace hypermile {
 
-// What the first request on `socket` names. The request is left there for the Server to answer.
-// Empty for one that is no acquire or makes no sense; nullopt while none has come whole; kIo when
-// the owner has hung up without one.
+// The GPUs of the first request on `socket`, which stays there for the Server to answer. Empty if
+// it is not a valid acquire request; nullopt until it has arrived completely; kIo when the owner
+// closed the connection without one.
 Result<std::optional<std::vector<GpuUuid>>> peek_first_acquire(int socket);
 
-// Calls `asked` from the loop, once, with the GPUs or why there will be none.
+// Calls `asked` once from the loop, with the GPUs or with the reason why there are none.
 void await_first_acquire(EventLoop& loop, Clock& clock, int socket,
                          std::function<void(Result<std::vector<GpuUuid>>)> asked);
 

@@ -22,9 +22,9 @@ bool write_text(const std::string& path, const std::string& text) {
   return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// A batch system ends a job by killing its control group. Where version 2 is mounted a guardian
-// leaves it; where that cannot be, the owner's death and the guardian's come together, and the next
-// start of anything privileged of ours restores.
+// A batch system ends a job by killing its control group. Where cgroup v2 is mounted, the guardian
+// leaves that group. Elsewhere owner and guardian are killed together, and the next daemon or
+// guardian to start restores the GPU.
 void leave_control_group() {
   for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
     const std::string own = std::string(root) + "/hypermile-guardian";
@@ -34,7 +34,7 @@ void leave_control_group() {
   }
 }
 
-// Whatever else the owner had open: a pipe held here would keep its reader waiting.
+// Closes all other inherited descriptors: a pipe held open here would keep its reader waiting.
 void close_inherited() {
 #ifdef SYS_close_range
   if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0U) == 0) return;
@@ -51,15 +51,15 @@ bool is_socket(int fd) {
 
 Result<bool> start_guardian_session() {
   if (!is_socket(STDIN_FILENO)) {
-    return Error{ErrorCode::kUsage, "a guardian serves the socket on its standard input",
-                 "it is started by hypermile itself"};
+    return Error{ErrorCode::kUsage, "a guardian needs a socket as its standard input",
+                 "hypermile starts guardians itself; do not run one by hand"};
   }
-  // Only a process that leads no group may begin a session.
+  // A process that leads a group cannot begin a session, so the child does.
   const pid_t child = ::fork();
   if (child < 0) return Error{ErrorCode::kIo, fmt::format("cannot fork: {}", std::strerror(errno))};
   if (child > 0) return false;
   ::setsid();
-  if (::chdir("/") != 0) return Error{ErrorCode::kIo, "cannot leave the owner's folder"};
+  if (::chdir("/") != 0) return Error{ErrorCode::kIo, "cannot change to the folder /"};
   close_inherited();
   leave_control_group();
   const int nowhere = ::open("/dev/null", O_RDWR);

@@ -16,7 +16,7 @@
 namespace hypermile {
 namespace {
 
-// The first call of a driver that sleeps (no persistence mode) takes seconds.
+// The first call to a driver without persistence mode takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
 constexpr int kOrphanAttempts = 5;
 constexpr Seconds kOrphanPause = milliseconds(300);
@@ -37,7 +37,7 @@ Result<GpuList> list_machine(const Log& log) {
   ASSIGN_OR_RETURN(GpuList machine, list_gpus_within(kListDeadline));
   for (const Error& problem : machine.unreachable) log(LogLevel::kWarning, problem.line());
   if (machine.gpus.empty()) {
-    return Error{ErrorCode::kNotFound, "the driver knows no GPU that answers",
+    return Error{ErrorCode::kNotFound, "the driver lists no GPU that responds",
                  "check 'nvidia-smi -L' and the kernel log"};
   }
   return machine;
@@ -90,8 +90,8 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
   std::vector<GpuIdentity> orphans;
   for (const GpuIdentity& identity : machine->gpus) {
     if (options.only.contains(identity.uuid)) continue;
-    // Looked at without its lock, which somebody may be about to need: what is complete and says
-    // that nothing is changed can be believed, and anything else is looked at again under the lock.
+    // Read without the lock, which another process may be about to take. A complete journal without
+    // changes can be trusted; anything else is checked again under the lock.
     const auto journal = Journal::open(files, options.folder, identity.uuid, read_machine_epoch());
     if (!journal->changes().empty()) orphans.push_back(identity);
   }
@@ -102,11 +102,11 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
          restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
       if (report.problem) {
         left.push_back(identity);
-        // One that another process keeps is no orphan, unless that process is just dying.
+        // A GPU that another process keeps is not an orphan, unless that process is just ending.
         const bool kept = report.problem->code == ErrorCode::kBusy;
         if (!kept) log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
       } else if (!report.knobs.empty()) {
-        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process that died");
+        log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process had died");
       }
     }
     orphans = std::move(left);

@@ -47,7 +47,7 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path) {
   Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) return failed("open", lock_path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Error{ErrorCode::kBusy, fmt::format("another hypermiled serves {}", path),
+    return Error{ErrorCode::kBusy, fmt::format("another hypermiled already serves {}", path),
                  "one daemon at a time: see 'systemctl status hypermiled'"};
   }
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -68,7 +68,7 @@ Result<Descriptor> Listener::accept() {
     client.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     client.reset();
     spare_ = open_spare();
-    return Error{ErrorCode::kIo, "a client was turned away: there are no descriptors left"};
+    return Error{ErrorCode::kIo, "a client was refused: no file descriptors are left"};
   }
   return Error{ErrorCode::kNotReady, std::strerror(errno)};
 }

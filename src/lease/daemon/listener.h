@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The socket that clients find: made, and its connections accepted, also when there are no
-// descriptors left.
+// The daemon's listening socket: creates it and accepts connections, even when no descriptors are
+// left. Used by Server on the loop's thread.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace hypermile {
 
 class Listener {
  public:
-  // A Unix socket at `path` that everybody may connect to: who may do what the allow-list says. One
-  // daemon at a time: the lock beside it ("PATH.lock") is held until this is gone, and a socket
-  // left by a daemon that died is replaced. kBusy when another daemon serves there.
+  // A Unix socket at `path` to which everybody may connect; the allow-list decides what they may
+  // do. The lock beside it ("PATH.lock") ensures one daemon at a time, and a socket left by a dead
+  // daemon is replaced. kBusy when another daemon serves there.
   static Result<std::unique_ptr<Listener>> open(const std::string& path);
-  // Takes the socket's name away.
+  // Removes the socket's file.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
   int fd() const { return socket_.get(); }
 
-  // The next connection, or kNotReady when there is none. Without descriptors the client is turned
-  // away at once rather than left waiting, which is kIo.
+  // The next connection, or kNotReady when there is none. Without free descriptors it refuses the
+  // client at once instead of leaving it waiting, and returns kIo.
   Result<Descriptor> accept();
 
  private:
@@ -35,7 +35,7 @@ class Listener {
   std::string path_;
   Descriptor lock_;
   Descriptor socket_;
-  Descriptor spare_;  // given up for a moment to turn a client away
+  Descriptor spare_;  // released for a moment to refuse a client
 };
 
 }  // namespace hypermile

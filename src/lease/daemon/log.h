@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the privileged process says to the administrator: one line at a time, with a level that
-// systemd's journal and syslog understand. Injected, so that tests hear it.
+// What the privileged process reports to the administrator: single lines, each with a level that
+// systemd's journal and syslog understand. The function is injected, so that tests can read the
+// lines.
 #pragma once
 
 #include <functional>

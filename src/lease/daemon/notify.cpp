@@ -27,7 +27,7 @@ void ServiceManager::tell(std::string_view state) const {
   address.sun_family = AF_UNIX;
   if (socket_.empty() || socket_.size() >= sizeof(address.sun_path)) return;
   socket_.copy(address.sun_path, sizeof(address.sun_path));
-  if (socket_.front() == '@') address.sun_path[0] = '\0';  // one without a file
+  if (socket_.front() == '@') address.sun_path[0] = '\0';  // an abstract socket, without a file
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the service manager is told, in its own datagrams: no library is linked for it. Without a
-// service manager nothing happens.
+// Reports the state of the process to systemd, in its datagram format and without its library. Does
+// nothing where there is no service manager. Used on the loop's thread.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,15 @@ namespace hypermile {
 
 class ServiceManager {
  public:
-  // From $NOTIFY_SOCKET and $WATCHDOG_USEC (with $WATCHDOG_PID, if set, this process's).
+  // Reads $NOTIFY_SOCKET and $WATCHDOG_USEC (the latter only if $WATCHDOG_PID is absent or this
+  // process).
   ServiceManager();
 
-  // "READY=1", "STATUS=…", "WATCHDOG=1", "STOPPING=1"; several separated by newlines. What cannot
-  // be delivered is lost.
+  // "READY=1", "STATUS=…", "WATCHDOG=1", "STOPPING=1"; several are separated by newlines. A message
+  // that cannot be delivered is lost.
   void tell(std::string_view state) const;
 
-  // It wants to hear "WATCHDOG=1" at least this often.
+  // The service manager expects "WATCHDOG=1" at least this often.
   std::optional<Seconds> watchdog() const { return watchdog_; }
 
  private:

@@ -17,7 +17,7 @@
 namespace hypermile {
 namespace {
 
-// Not in the headers of the oldest systems that this is built on.
+// Missing from the headers of the oldest systems that we build on.
 #ifdef SO_PEERPIDFD
 constexpr int kPeerPidfd = SO_PEERPIDFD;
 #else
@@ -43,7 +43,7 @@ Result<Peer> identify_peer(int socket) {
     return peer_error("learn the user");
   }
   Peer peer{credentials.uid, {credentials.gid}, credentials.pid, false};
-  // Asked for its size first: a user may be in any number of groups.
+  // Ask for the size first, since a user may be in any number of groups.
   length = 0;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &length) != 0 && errno != ERANGE) {
     return peer_error("learn the groups");
@@ -58,7 +58,7 @@ Result<Peer> identify_peer(int socket) {
 }
 
 Result<Descriptor> open_process_handle(int socket, const Peer& peer) {
-  // The kernel's own handle cannot mean a later process of the same pid. From Linux 6.5.
+  // This handle cannot refer to a later process with the same pid. Linux 6.5 and later.
   int fd = -1;
   socklen_t length = sizeof(fd);
   if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &fd, &length) == 0) return Descriptor(fd);
@@ -67,7 +67,7 @@ Result<Descriptor> open_process_handle(int socket, const Peer& peer) {
   fd = static_cast<int>(::syscall(kPidfdOpen, peer.pid, 0));
   if (fd >= 0) return Descriptor(fd);
   if (errno == ENOSYS) return Descriptor();
-  if (errno == ESRCH) return Error{ErrorCode::kNotFound, "the client is gone already"};
+  if (errno == ESRCH) return Error{ErrorCode::kNotFound, "the client has already ended"};
   return peer_error("open the process");
 }
 

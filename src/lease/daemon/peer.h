@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is at the other end of a Unix socket, by the kernel's word alone, and a handle on that
-// process that tells when it is gone.
+// Identifies the process at the other end of a Unix socket, as reported by the kernel alone, and
+// provides a handle that shows when that process has ended. Used by Server on the loop's thread.
 #pragma once
 
 #include "base/descriptor.h"
@@ -10,18 +10,19 @@
 
 namespace hypermile {
 
-// As it was when the connection was made, but for `privileged`, which is false. User and group are
-// translated to this process's user namespace, the pid to its pid namespace; what has no
-// translation is the overflow user, or pid 0.
+// The peer at the time of the connection; `privileged` is left false. User and group are translated
+// to this process's user namespace and the pid to its pid namespace; without a translation they are
+// the overflow user and pid 0.
 Result<Peer> identify_peer(int socket);
 
-// Readable once the process is gone, also while another keeps its socket open. No descriptor where
-// the kernel cannot say (pid 0, or no pidfds before Linux 5.3): then the hang-up alone tells.
-// kNotFound when the process is gone already, kIo when there are no descriptors left.
+// A descriptor that becomes readable when the process ends, even if another process keeps its
+// socket open. It is invalid where the kernel cannot provide it (pid 0, or no pidfds before Linux
+// 5.3); then only the closed connection shows the end. kNotFound when the process has already
+// ended, kIo when no descriptors are left.
 Result<Descriptor> open_process_handle(int socket, const Peer& peer);
 
-// Is it user 0 with CAP_SYS_ADMIN in the initial user namespace? `process` is its handle: while
-// that lives, its pid means it and no other. False in doubt.
+// True for user 0 with CAP_SYS_ADMIN in the initial user namespace; false in doubt. While the
+// handle `process` exists, its pid cannot belong to another process.
 bool is_privileged(const Peer& peer, const Descriptor& process);
 
 }  // namespace hypermile

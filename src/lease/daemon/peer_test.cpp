@@ -28,7 +28,7 @@ TEST(Peer, IsWhoMadeTheSocket) {
   EXPECT_FALSE(is_privileged(Peer{1000, {}, ::getpid(), false}, Descriptor(::dup(ours.get()))));
 }
 
-TEST(Peer, HandleTellsWhenTheProcessIsGoneThoughItsSocketIsNot) {
+TEST(Peer, HandleShowsTheEndOfAProcessWhoseSocketIsStillOpen) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const Descriptor ours(ends[0]);
@@ -38,7 +38,8 @@ TEST(Peer, HandleTellsWhenTheProcessIsGoneThoughItsSocketIsNot) {
     ::pause();
     ::_exit(0);
   }
-  // Where the kernel gives its own handle it is this process's, which made the pair.
+  // No socket is given here: with one, the kernel's handle would be this process's, which made the
+  // pair.
   const auto handle = open_process_handle(-1, Peer{0, {}, child, false});
   ASSERT_TRUE(handle.ok()) << handle.error().line();
   if (!*handle) {
@@ -56,7 +57,7 @@ TEST(Peer, HandleTellsWhenTheProcessIsGoneThoughItsSocketIsNot) {
   EXPECT_EQ(open_process_handle(-1, Peer{0, {}, child, false}).error().code, ErrorCode::kNotFound);
 }
 
-TEST(Peer, CannotBeLearntOfWhatIsNoSocket) {
+TEST(Peer, CannotBeIdentifiedWithoutASocket) {
   EXPECT_FALSE(identify_peer(-1).ok());
 }
 

@@ -33,7 +33,7 @@ void Server::stop_listening() {
 }
 
 void Server::accept_all() {
-  // A bounded number at a time, so that a flood of connections starves nobody's renewal.
+  // A bounded number at a time, so that a flood of connections does not delay renewals.
   for (int i = 0; i < 16; ++i) {
     Result<Descriptor> socket = listener_->accept();
     if (!socket) {
@@ -53,7 +53,8 @@ Result<void> Server::admit(Descriptor socket) {
   peer.privileged = is_privileged(peer, process);
   const Result<void> room = check_room(peer);
   if (room) return add(std::move(socket), std::move(process), std::move(peer), {});
-  // The reason fits into an empty socket's buffer; who does not read it sees the hang-up.
+  // The reason fits into the buffer of a new socket; a client that does not read it sees the
+  // connection close.
   FramedSocket turned_away(std::move(socket));
   if (const auto frame = wire::encode_reply({0, room.error()})) turned_away.put(*frame);
   (void)turned_away.flush();
@@ -70,10 +71,10 @@ Result<void> Server::check_room(const Peer& peer) const {
   const auto count = per_user_.find(peer.uid);
   if (!peer.privileged && count != per_user_.end() &&
       count->second >= config.connections_per_user) {
-    return Error{
-        ErrorCode::kBusy,
-        fmt::format("user {} has {} connections, no more are allowed", peer.uid, count->second),
-        "end some; [limits] connections_per_user in hypermiled.toml sets how many"};
+    return Error{ErrorCode::kBusy,
+                 fmt::format("user {} already has {} connections, the most allowed", peer.uid,
+                             count->second),
+                 "close some; [limits] connections_per_user in hypermiled.toml sets how many"};
   }
   return {};
 }
@@ -108,7 +109,7 @@ Result<void> Server::add(Descriptor socket, Descriptor process, Peer peer,
 }
 
 void Server::on_socket(ConnectionId id, std::uint32_t events) {
-  // Who hangs up wants no answer: whatever it asked for ends with it.
+  // A client that closes the connection needs no reply, and its lease ends with it.
   if ((events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) return close(id);
   Client& client = *clients_.at(id);
   if ((events & EPOLLOUT) != 0) {
@@ -123,7 +124,7 @@ void Server::on_socket(ConnectionId id, std::uint32_t events) {
   serve(id);
 }
 
-// Takes requests one after another until one has to wait, then sets what to wait for.
+// Handles requests one after another until one has to wait, then updates what to wait for.
 void Server::serve(ConnectionId id) {
   for (;;) {
     const auto found = clients_.find(id);
@@ -145,7 +146,7 @@ void Server::serve(ConnectionId id) {
 
 void Server::ask(ConnectionId id, const std::string& body) {
   Client& client = *clients_.at(id);
-  if (client.deadline) loop_.cancel(*client.deadline);  // each frame has its own
+  if (client.deadline) loop_.cancel(*client.deadline);  // each frame has its own deadline
   client.deadline.reset();
   const auto request = wire::decode_request(body);
   if (!request) {
@@ -153,7 +154,7 @@ void Server::ask(ConnectionId id, const std::string& body) {
     return send(id, {0, request.error()});
   }
   client.asking = true;
-  // The reply may come within the call, or long after the client is gone.
+  // The reply may arrive within the call, or long after the client is gone.
   const auto within = std::make_shared<bool>(true);
   service_.handle(id, client.peer, request->message,
                   [this, id, within, sequence = request->sequence](wire::Reply reply) {
@@ -180,7 +181,7 @@ void Server::send(ConnectionId id, const wire::Numbered<wire::Reply>& reply) {
   client.sending = sent && !*sent;
 }
 
-// What the client is waited for, and for how long.
+// Updates which events to wait for on the client's socket, and until when.
 void Server::update(ConnectionId id) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return;
@@ -215,7 +216,7 @@ void Server::close(ConnectionId id) {
 
 void Server::schedule_expiry() {
   const std::optional<Instant> next = service_.next_deadline();
-  // A timer that comes too early only looks again.
+  // A timer that fires too early does no harm.
   if (!next || (expiry_ && *expiry_ <= *next)) return;
   loop_.cancel(expiry_timer_);
   expiry_ = next;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connections: accepts them within limits, turns bytes into requests for the Service and its
-// replies into bytes, and tells it when a client is gone. Whatever a client sends or fails to send
-// costs the daemon one bounded buffer and, after a deadline, nothing.
+// The daemon's connections: accepts them within limits, decodes requests for the Service, encodes
+// its replies, and informs it when a client is gone. Whatever a client sends or fails to send costs
+// the daemon one bounded buffer and, after a deadline, nothing. Runs on the loop's thread.
 #pragma once
 
 #include <map>
@@ -22,21 +22,21 @@ namespace hypermile {
 
 class Server {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   Server(EventLoop& loop, Clock& clock, Service& service, Log log);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   Result<void> listen(const std::string& path);
-  // Serves one connected socket; `gone` when it is over.
+  // Serves one connected socket; calls `gone` when the connection has ended.
   Result<void> adopt(Descriptor socket, std::function<void()> gone);
-  // No new connections; those there are stay.
+  // Accepts no new connections; existing ones stay.
   void stop_listening();
 
-  // A client has this long to complete a frame that it began, and to take a reply.
+  // Time for a client to complete a frame that it began, and to receive a reply.
   static constexpr Seconds kFrameDeadline = Seconds(2);
-  // Beyond the configured number, so that an administrator gets in.
+  // Connections beyond the configured number, so that an administrator can still connect.
   static constexpr std::size_t kReservedForRoot = 16;
 
  private:
@@ -48,11 +48,11 @@ class Server {
     Descriptor process;
     EventLoop::WatchId socket_watch = 0;
     EventLoop::WatchId process_watch = 0;
-    std::uint32_t watched = 0;  // events of the socket
+    std::uint32_t watched = 0;  // events watched on the socket
     std::optional<EventLoop::TimerId> deadline = {};
-    bool asking = false;      // the Service has a request of it
-    bool sending = false;     // a reply is not sent yet
-    bool last_words = false;  // to be closed when that is sent
+    bool asking = false;      // the Service has a request of this client
+    bool sending = false;     // a reply is not completely sent
+    bool last_words = false;  // close the connection once that reply is sent
     std::function<void()> gone = {};
   };
 
@@ -78,7 +78,7 @@ class Server {
   std::map<ConnectionId, std::unique_ptr<Client>> clients_;
   std::map<uid_t, std::size_t> per_user_;
   ConnectionId next_connection_ = 1;
-  std::optional<Instant> expiry_;  // what the timer is set to
+  std::optional<Instant> expiry_;  // time to which the timer is set
   EventLoop::TimerId expiry_timer_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 Error not_administrator() {
   return Error{ErrorCode::kPermission, "only an administrator may reset GPUs",
-               "run it as root, or ask for a place under [administrators] in hypermiled.toml"};
+               "run it as root, or ask to be listed under [administrators] in hypermiled.toml"};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
                  "it is opened again by 'hypermile reset --reopen' or a restart of hypermiled"};
   }
   if (held_.contains(connection)) {
-    return Error{ErrorCode::kUsage, "this connection holds a lease already",
+    return Error{ErrorCode::kUsage, "this connection already holds a lease",
                  "release it first, or name all GPUs at once"};
   }
   LeaseRequest lease;
@@ -170,7 +170,7 @@ void Service::reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo
     log_(LogLevel::kNotice, "open to new leases again");
     return reply(wire::Done{});
   }
-  // First, so that no lease slips in between.
+  // Close first, so that no lease is granted in between.
   if (request.close) closed_ = true;
   if (!table_) return reply(no_gpus_);
   const std::vector<GpuUuid> gpus = request.gpus.empty() ? all_gpus() : request.gpus;
@@ -223,8 +223,8 @@ void Service::expire() {
     if (held.latest_end && *held.latest_end <= now) over.emplace_back(connection, held.lease);
   }
   for (const auto& [connection, lease] : over) {
-    ended_[connection] =
-        fmt::format("lease {} has ended: it lasted as long as the administrator allows", lease);
+    ended_[connection] = fmt::format(
+        "lease {} has ended: it reached the longest duration that the administrator allows", lease);
     table_->release(connection, lease, [](const Result<void>&) {});
   }
 }

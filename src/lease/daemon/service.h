@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon does with a request: asks the allow-list, tells the table of leases, answers.
-// Knows nothing of sockets and waits for nothing, so that tests drive it in virtual time. The
-// guardian is the same service with one client that may do everything.
+// Carries out requests: checks the allow-list, calls the lease table, replies. It knows nothing of
+// sockets and never blocks, so that tests run it in virtual time. A guardian is the same service
+// with one client that may do everything.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace hypermile {
 
-// One thread uses it; `reply` functions are called on it, at once or later.
+// Used by one thread, which also calls the `reply` functions, at once or later.
 class Service {
  public:
   struct Options {
@@ -34,33 +34,34 @@ class Service {
   // `clock` must outlive this.
   Service(Clock& clock, DaemonConfig config, Options options, Log log);
 
-  // For what comes after; leases that are held keep their bounds.
+  // Applies to later requests; leases that are already held keep their bounds.
   void set_config(DaemonConfig config);
   const DaemonConfig& config() const { return config_; }
 
-  // The GPUs are there; they must outlive this. Gives back what an earlier process left changed,
-  // and grants leases from then on. Called once.
+  // Provides the GPUs, which must outlive this. Restores what an earlier process left changed, and
+  // grants leases from then on. Called once.
   void serve_gpus(std::vector<GpuPort*> gpus);
-  // Why there are none yet, for those who ask meanwhile.
+  // The error for clients that ask before there are GPUs.
   void no_gpus_because(Error why);
-  // Every GPU has been looked after: nothing of an earlier process is left on it, or it cannot be
-  // reached now. Not yet while another process keeps one, which may be for a moment only.
+  // True when no change of an earlier process remains on any GPU, except on those that cannot be
+  // reached now. False while another process keeps a GPU, which may last only a moment.
   bool recovered() const;
 
-  // A connection has one lease at most and waits for a reply before it asks again.
+  // A connection holds at most one lease and waits for each reply before its next request.
   void handle(ConnectionId connection, const Peer& peer, const wire::Request& request,
               ReplyTo reply);
-  // Hung up, or its process is gone.
+  // The connection closed, or its process ended.
   void connection_gone(ConnectionId connection);
 
-  // Ends what has lasted long enough. Call it at next_deadline() or later.
+  // Ends leases that have expired or reached their longest duration. Call it at next_deadline() or
+  // later.
   void expire();
   std::optional<Instant> next_deadline() const;
 
   // Ends every lease and grants no more.
   void stop();
-  // Nothing of ours is on any GPU: after stop() the process may end. A GPU that another process
-  // keeps, or whose journal could not even be opened, was never changed by this one.
+  // True when none of our changes remain on any GPU: after stop() the process may end. This process
+  // never changed a GPU that another one keeps or whose journal could not be opened.
   bool at_rest() const;
 
  private:
@@ -88,16 +89,16 @@ class Service {
   DaemonConfig config_;
   Options options_;
   Log log_;
-  Error no_gpus_;  // while there is no table
+  Error no_gpus_;  // used while there is no table
   std::unique_ptr<LeaseTable> table_;
   std::map<ConnectionId, Held> held_;
-  std::map<ConnectionId, std::string> ended_;  // why a connection's lease is no more
+  std::map<ConnectionId, std::string> ended_;  // why a connection's lease has ended
   bool closed_ = false;
   struct Writes {
     std::uint64_t applied = 0;
-    std::uint64_t failed = 0;  // refused, or not by every knob
-    Seconds took;              // all of them together, the journal included
-    double last_unix = 0;      // the last that was applied
+    std::uint64_t failed = 0;  // refused, or failed on at least one knob
+    Seconds took;              // total time, including the journal
+    double last_unix = 0;      // time of the newest successful write
   } writes_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Service tells those who ask and change nothing: leases, GPUs, counts.
+// The replies of Service that change nothing: leases, GPUs, counts.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 namespace hypermile {
 namespace {
 
-// What a person is told of a GPU that is not well; "" where it is.
+// Why a GPU cannot be used, for people; "" if it can.
 std::string trouble(const GpuStatus& gpu, Instant now) {
   const PortStatus& port = gpu.port;
   if (port.problem) return port.problem->message;
@@ -53,7 +53,7 @@ wire::Reply Service::list() const {
   if (!table_) return list;
   std::map<LeaseId, wire::LeaseEntry> entries;
   for (const GpuStatus& gpu : table_->status()) {
-    // A GPU that is not given back yet belongs to nobody; it is shown under lease 0.
+    // A GPU that is not restored yet has no owner; it is listed under lease 0.
     if (!gpu.lease && gpu.port.restored) continue;
     wire::LeaseEntry& entry = entries[gpu.lease ? gpu.lease->id : 0];
     if (gpu.lease) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon answers, in virtual time and without sockets.
+// The daemon's replies, in virtual time and without sockets.
 #include "lease/daemon/service.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uid_t kAlice = 1001;
 constexpr uid_t kBob = 1002;
-constexpr uid_t kCarol = 1003;  // named by no rule
+constexpr uid_t kCarol = 1003;  // in no rule
 const GpuUuid kFirst("GPU-0");
 const GpuUuid kSecond("GPU-1");
 
@@ -46,7 +46,7 @@ class ServiceTest : public ::testing::Test {
     service_->serve_gpus(ports);
   }
 
-  // The reply; an Error that says so when there is none yet.
+  // Returns the reply, or an Error "no answer yet".
   wire::Reply ask(ConnectionId connection, uid_t uid, const wire::Request& request) {
     wire::Reply answer = Error{ErrorCode::kInternal, "no answer yet"};
     service_->handle(connection, Peer{uid, {uid}, static_cast<pid_t>(uid), uid == 0}, request,
@@ -193,7 +193,8 @@ TEST_F(ServiceTest, EndsALeaseThatLastsLongerThanAllowedHoweverOftenRenewed) {
   service_->expire();
 
   EXPECT_TRUE(machine_.cards[0]->held.empty());
-  EXPECT_NE(refusal(ask(1, kAlice, wire::RenewRequest{lease})).find("as long as the administrator"),
+  EXPECT_NE(refusal(ask(1, kAlice, wire::RenewRequest{lease}))
+                .find("longest duration that the administrator"),
             std::string::npos);
 }
 
@@ -210,7 +211,7 @@ TEST_F(ServiceTest, AConnectionHoldsOneLease) {
   serve();
   granted(1, kAlice, {kFirst});
 
-  EXPECT_NE(refusal(acquire(1, kAlice, {kSecond})).find("holds a lease already"),
+  EXPECT_NE(refusal(acquire(1, kAlice, {kSecond})).find("already holds a lease"),
             std::string::npos);
 }
 

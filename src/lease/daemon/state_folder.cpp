@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the journals are; see daemon_process.h.
+// The folder of the journals; see daemon_process.h.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,14 +24,14 @@ Result<void> prepare_state_folder(const std::string& folder) {
   const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, problem);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{ErrorCode::kIo, fmt::format("cannot make {}: {}", folder, std::strerror(errno)),
+    return Error{ErrorCode::kIo, fmt::format("cannot create {}: {}", folder, std::strerror(errno)),
                  "the daemon and guardians run as root"};
   }
   struct stat facts = {};
   if (::lstat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) ||
       facts.st_uid != ::geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Error{ErrorCode::kPermission, folder + " is not a folder of this user's alone",
-                 "find out who made it, then move it away"};
+    return Error{ErrorCode::kPermission, folder + " is not a folder that only this user can write",
+                 "find out who created it, then remove it"};
   }
   return {};
 }

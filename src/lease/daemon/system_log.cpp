@@ -18,7 +18,7 @@ Log system_log(bool guardian) {
   }
   const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   return [journal](LogLevel level, const std::string& line) {
-    // One write a line, so that threads do not mix theirs.
+    // One write per line, so that lines of several threads do not mix.
     const std::string text =
         fmt::format("{}hypermiled: {}\n",
                     journal ? fmt::format("<{}>", static_cast<int>(level)) : std::string(), line);

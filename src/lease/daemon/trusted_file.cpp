@@ -17,9 +17,10 @@ Result<std::string> read_trusted_file(const std::string& path, std::size_t most)
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) {
     const int code = errno;
-    if (code == ENOENT) return Error{ErrorCode::kNotFound, path + ": is not there"};
+    if (code == ENOENT) return Error{ErrorCode::kNotFound, path + ": does not exist"};
     if (code == ELOOP) {
-      return Error{ErrorCode::kPermission, path + ": is a link", "put the file itself there"};
+      return Error{ErrorCode::kPermission, path + ": is a symbolic link",
+                   "put the file itself there"};
     }
     return Error{ErrorCode::kIo, fmt::format("{}: {}", path, std::strerror(code))};
   }
@@ -29,7 +30,7 @@ Result<std::string> read_trusted_file(const std::string& path, std::size_t most)
   }
   if ((status.st_uid != 0 && status.st_uid != ::geteuid()) ||
       (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Error{ErrorCode::kPermission, path + ": others than root may write it",
+    return Error{ErrorCode::kPermission, path + ": users other than root may write to it",
                  fmt::format("chown root:root {0} && chmod 644 {0}", path)};
   }
   std::string text;

@@ -58,8 +58,8 @@ Result<wire::Reply> DaemonConnection::call(const wire::Request& request, Seconds
                                                std::chrono::duration<double>(deadline.value()));
   ASSIGN_OR_RETURN(const std::string frame, wire::encode_request({++sequence_, request}));
   stream_.put(frame);
-  // What was refused before the question was read, such as the connection itself, comes all the
-  // same: a failure to send is told only after a look at what has come.
+  // A refusal sent before the request was read, such as that of the connection itself, still
+  // arrives. So look for replies before reporting a failure to send.
   Result<bool> sent = stream_.flush();
   while (sent && !*sent) {
     RETURN_IF_ERROR(wait_for(stream_.fd(), POLLOUT, until));
@@ -69,7 +69,8 @@ Result<wire::Reply> DaemonConnection::call(const wire::Request& request, Seconds
     ASSIGN_OR_RETURN(const std::optional<std::string> body, stream_.take());
     if (body) {
       ASSIGN_OR_RETURN(auto reply, wire::decode_reply(*body));
-      // Numbered 0: said of the connection as a whole. A lower number answers what was given up.
+      // Number 0 concerns the whole connection. A lower number answers a request whose deadline has
+      // passed.
       if (reply.sequence != 0 && reply.sequence != sequence_) continue;
       if (const Error* refused = std::get_if<Error>(&reply.message)) return *refused;
       return std::move(reply.message);

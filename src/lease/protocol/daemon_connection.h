@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client's end of a connection to the daemon or to a guardian: one question, one answer, each
-// within a deadline of real time.
+// A client's connection to the daemon or to a guardian: one request, one reply, each within a
+// deadline in real time.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace hypermile {
 
-// Used by one thread at a time. When it is destroyed the other end sees the hang-up, and restores
+// Used by one thread at a time. Destroying it closes the connection; the other end then restores
 // what this client held.
 class DaemonConnection {
  public:
-  // kNotFound when nobody serves at `path`; kPermission, kIo.
+  // kNotFound when no process serves at `path`; also kPermission, kIo.
   static Result<DaemonConnection> connect(const std::string& path);
   // Takes a connected socket.
   explicit DaemonConnection(Descriptor socket) : stream_(std::move(socket)) {}
 
-  // The reply; what was refused is that error. kTimeout when it does not come in time (a later call
+  // Returns the reply; a refusal becomes its error. kTimeout when the reply is late (the next call
   // skips it), kIo when the other end is gone.
   Result<wire::Reply> call(const wire::Request& request, Seconds deadline);
 
-  // The same where only one kind of reply makes sense.
+  // Like call(), where only one kind of reply is valid.
   template <class Wanted>
   Result<Wanted> ask(const wire::Request& request, Seconds deadline) {
     ASSIGN_OR_RETURN(wire::Reply reply, call(request, deadline));
     if (Wanted* wanted = std::get_if<Wanted>(&reply)) return std::move(*wanted);
-    return Error{ErrorCode::kParse, "the daemon gave an answer to another question",
-                 "install one version of hypermile and hypermiled"};
+    return Error{ErrorCode::kParse, "the daemon sent the wrong kind of reply",
+                 "install the same version of hypermile and hypermiled"};
   }
 
  private:

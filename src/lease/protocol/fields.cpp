@@ -27,13 +27,15 @@ constexpr KnobTag kKnobTags[] = {{Knob::kSmClock, tags::kSmClock},
 }  // namespace
 
 Error malformed(std::string message) {
-  return Error{ErrorCode::kParse, std::move(message), "both ends must be of one hypermile version"};
+  return Error{ErrorCode::kParse, std::move(message),
+               "install the same version of hypermile and hypermiled"};
 }
 
 Result<GpuUuid> read_gpu(std::string_view text) {
   const bool plain = std::ranges::all_of(
       text, [](unsigned char c) { return (c < 0x80 && std::isalnum(c) != 0) || c == '-'; });
-  if (text.empty() || text.size() > kMostUuidBytes || !plain) return malformed("that is no UUID");
+  if (text.empty() || text.size() > kMostUuidBytes || !plain)
+    return malformed("the UUID of a GPU is malformed");
   return GpuUuid(std::string(text));
 }
 
@@ -75,7 +77,7 @@ Result<bool> read_flag(const Fields& fields, std::uint8_t tag) {
 Result<Seconds> read_seconds(const Fields& fields, std::uint8_t tag) {
   ASSIGN_OR_RETURN(const double value, fields.real(tag));
   if (!(value > 0) || value > kLongest) {
-    return malformed(fmt::format("field {} is no duration", tag));
+    return malformed(fmt::format("field {} is not a duration", tag));
   }
   return Seconds(value);
 }
@@ -92,9 +94,9 @@ Result<Opening> read_opening(const Fields& fields) {
   ASSIGN_OR_RETURN(const std::uint64_t version, fields.number(tags::kVersion));
   if (version != wire::kProtocolVersion) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("protocol version {} is not spoken here, only version {}", version,
+                 fmt::format("protocol version {} is not supported, only version {}", version,
                              wire::kProtocolVersion),
-                 "install one version of hypermile and hypermiled"};
+                 "install the same version of hypermile and hypermiled"};
   }
   Opening opening;
   ASSIGN_OR_RETURN(opening.type, fields.number(tags::kType));

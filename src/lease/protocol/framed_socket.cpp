@@ -37,7 +37,7 @@ Result<void> FramedSocket::fill() {
   if (got == 0) return gone();
   if (got < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
-      return Error{ErrorCode::kNotReady, "nothing has come"};
+      return Error{ErrorCode::kNotReady, "nothing has arrived"};
     }
     return failed("read from the socket");
   }

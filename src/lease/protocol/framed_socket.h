@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stream socket that carries frames, without ever waiting: whoever owns it polls. What is held in
-// memory is bounded by the largest frame, whatever the other end sends. Both ends use it.
+// A stream socket that carries frames and never blocks: its owner polls the descriptor. Memory is
+// bounded by the largest frame, whatever the other end sends. Both the daemon and its clients use
+// it, each on one thread.
 #pragma once
 
 #include <optional>
@@ -20,18 +21,18 @@ class FramedSocket {
 
   int fd() const { return socket_.get(); }
 
-  // Reads what is there, up to one frame. kNotReady when nothing is, kIo when the other end is
+  // Reads what has arrived, up to one frame. kNotReady when nothing has, kIo when the other end is
   // gone.
   Result<void> fill();
-  // The body of the next whole frame; nullopt when it is not complete yet; kParse when what has
-  // come is no frame, after which the connection is of no use.
+  // The body of the next frame, or nullopt while it is incomplete. kParse when the bytes are not a
+  // frame; the connection is useless after that.
   Result<std::optional<std::string>> take();
-  // A frame has begun and is not complete.
+  // True between the first and the last byte of a frame.
   bool in_frame() const { return !received_.empty(); }
 
-  // Adds a frame to what is to be sent.
+  // Queues a frame for sending.
   void put(std::string_view frame) { to_send_ += frame; }
-  // Sends what the socket takes now. True when nothing is left; kIo when the other end is gone.
+  // Sends as much as the socket accepts. True when nothing is left; kIo when the other end is gone.
   Result<bool> flush();
 
  private:

@@ -17,11 +17,11 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kMostWords = 1000;  // of what a failing program says
+constexpr std::size_t kMostWords = 1000;  // bytes kept of what a failing program writes
 
 struct Ended {
   int status = 0;     // as waitpid gives it
-  std::string words;  // what it wrote to standard error, where that was listened to
+  std::string words;  // its standard error, where that was captured
 };
 
 class SpawnActions {
@@ -52,7 +52,7 @@ std::string read_words(int pipe) {
   return last == words.npos ? words : words.substr(last + 1);
 }
 
-// Whoever asks for a password must be able to be interrupted, whatever this process holds back.
+// The user must be able to interrupt a password prompt, even if this process blocks signals.
 class PlainSignals {
  public:
   PlainSignals() {
@@ -75,7 +75,8 @@ class PlainSignals {
   posix_spawnattr_t attributes_ = {};
 };
 
-// Runs a program to its end with `socket` as its standard input. Not fork: the caller has threads.
+// Runs a program to its end with `socket` as its standard input. Uses posix_spawn, not fork,
+// because the caller has threads.
 Result<Ended> run(const std::vector<std::string>& command, int socket, bool listen) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{ErrorCode::kIo, std::strerror(errno)};
@@ -148,7 +149,7 @@ Result<Descriptor> start_guardian(const GuardianOptions& options) {
   ASSIGN_OR_RETURN(Ended ended, run(root ? guardian : through_sudo({options.sudo, "-n", "--"}),
                                     theirs.get(), true));
   if (ended.status != 0 && !root && options.may_ask) {
-    // sudo asks on the terminal itself, whatever standard input is.
+    // sudo asks on the terminal itself, independent of standard input.
     ASSIGN_OR_RETURN(ended, run(through_sudo({options.sudo, "--"}), theirs.get(), false));
   }
   if (ended.status != 0) return no_guardian(ended);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts a guardian where no daemon runs: hypermiled as root, directly or through sudo, with one
-// end of a socket pair as its standard input. The caller and its job stay as they are.
+// end of a socket pair as its standard input. The caller and its job keep their own rights.
+// lease_client.h calls it.
 #pragma once
 
 #include <string>
@@ -12,18 +13,18 @@
 namespace hypermile {
 
 struct GuardianOptions {
-  std::string program;        // hypermiled; default_guardian_program()
+  std::string program;        // path of hypermiled; see default_guardian_program()
   bool may_ask = false;       // sudo may ask for a password on the terminal
   std::string sudo = "sudo";  // looked up in PATH
 };
 
-// Beside this program, else where packages put it; "" where there is none.
+// The one beside this program, else the installed one; "" if there is none.
 std::string default_guardian_program();
 
-// The caller's end of the socket; the guardian is for the GPUs that are first asked for there.
-// Returns when the guardian runs, which with `may_ask` takes as
-// long as a person takes to type. kPermission, with sudo's words, when this user cannot become
-// root; kNotFound without hypermiled or sudo.
+// Returns the caller's end of the socket once the guardian runs; with `may_ask` that takes as long
+// as a person needs to type a password. The guardian keeps the GPUs of the first request.
+// kPermission, with sudo's message, when this user cannot become root; kNotFound without hypermiled
+// or sudo.
 Result<Descriptor> start_guardian(const GuardianOptions& options);
 
 }  // namespace hypermile

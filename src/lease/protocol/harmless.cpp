@@ -4,7 +4,8 @@
 namespace hypermile {
 namespace {
 
-// How many bytes the whole, shortest-form UTF-8 character at the start of `text` has; 0 for none.
+// Length in bytes of the whole, shortest-form UTF-8 character at the start of `text`; 0 if there is
+// none.
 std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -21,8 +22,8 @@ std::size_t character(std::string_view text) {
       (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) {
     return 0;
   }
-  // U+0080 to U+009F are control characters, and U+200B to U+206F hold those that turn the
-  // direction of writing: "file" names that read as others.
+  // U+0080 to U+009F are control characters, and U+200B to U+206F include those that reverse the
+  // direction of text, with which one name can look like another.
   if (first == 0xC2 && second < 0xA0) return 0;
   if (first == 0xE2 && (second == 0x81 || (second == 0x80 && byte(2) >= 0x8B && byte(2) != 0xA6 &&
                                            !(byte(2) >= 0x90 && byte(2) <= 0x9F)))) {

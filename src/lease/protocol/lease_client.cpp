@@ -4,9 +4,10 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kShort = Seconds(2);           // for what the daemon answers from memory
-constexpr Seconds kDriver = Seconds(10);         // for what waits for a driver's calls
-constexpr Seconds kGuardianStart = Seconds(30);  // a driver that sleeps is woken first
+constexpr Seconds kShort = Seconds(2);    // for requests that the daemon answers from memory
+constexpr Seconds kDriver = Seconds(10);  // for requests that wait for driver calls
+// A driver without persistence mode must load first.
+constexpr Seconds kGuardianStart = Seconds(30);
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a program gets at clocks: open_lease(), then set(), and renew() well within the TTL from its
-// own loop. Whatever happens to the program, the GPUs go back: the lease ends with release(), with
-// this object, with the process, or when it is not renewed.
+// How a program changes clocks: open_lease(), then set(), and renew() well within the TTL from its
+// own loop. The lease ends with release(), with this object, with the process, or when it is not
+// renewed; the GPUs are restored in every case.
 //
-// No thread, no signal handler. Every call has a deadline, and failing costs nothing but the lease:
-// the training job goes on at the driver's default.
+// There is no thread and no signal handler. Every call has a deadline, and a failure costs only the
+// lease: the training job continues at the driver's default.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ namespace hypermile {
 struct LeaseOptions {
   std::vector<GpuUuid> gpus;
   Seconds ttl = Seconds(10);
-  std::string program;   // what `hypermile leases` shows
-  std::string job = {};  // a batch system's job, or empty
+  std::string program;   // shown by `hypermile leases`
+  std::string job = {};  // job of a batch system, or empty
   std::string socket = default_socket_path();
-  // Where no daemon serves; nullopt: then there is no lease.
+  // Used where no daemon runs; nullopt: fail with kNotFound instead.
   std::optional<GuardianOptions> guardian = GuardianOptions{default_guardian_program(), false};
 };
 
@@ -39,19 +39,22 @@ class HeldLease {
       : connection_(std::move(connection)), granted_(granted), guarded_(guarded) {}
 
   LeaseId id() const { return granted_.lease; }
-  Seconds ttl() const { return granted_.ttl; }                         // renew within it
-  std::optional<Seconds> longest() const { return granted_.longest; }  // over then, renewed or not
-  bool guarded() const { return guarded_; }                            // by a guardian of our own
+  Seconds ttl() const { return granted_.ttl; }  // renew within this time
+  // The lease ends after this time even if renewed.
+  std::optional<Seconds> longest() const { return granted_.longest; }
+  bool guarded() const { return guarded_; }  // granted by our own guardian
 
-  // What the GPU was told, perhaps clamped to what is allowed, and what failed of single knobs.
-  // Knobs that `setting` does not name go back. kPermission: nothing was changed. kNotFound: the
-  // lease is over, and the message says why.
+  // Returns the setting in force, perhaps clamped to what is allowed, and the problems of single
+  // knobs. Knobs that `setting` does not name are restored. kPermission: nothing was changed.
+  // kNotFound: the lease has ended, and the message says why.
   Result<wire::Applied> set(const GpuUuid& gpu, const Setting& setting);
   Result<void> renew();
-  // Returns when every GPU is restored; kTimeout when one does not answer: it is tried on.
+  // Returns when every GPU is restored; kTimeout when one does not answer, which the daemon keeps
+  // trying to restore.
   Result<void> release();
 
-  // Once the lease is over: another can be acquired on it, unless the other end is gone too.
+  // Call it after the lease has ended. Another lease can be acquired on the connection, unless the
+  // other end is gone too.
   DaemonConnection take_connection() && { return std::move(connection_); }
 
  private:
@@ -60,17 +63,16 @@ class HeldLease {
   bool guarded_;
 };
 
-// Started ahead of need, so that a password is asked for before the job begins: it waits until it
-// is asked for its first lease, and keeps no GPU before. nullopt where a daemon serves at `socket`.
+// Starts a guardian early, so that sudo asks for a password before the job begins. The guardian
+// keeps no GPU until its first lease. nullopt where a daemon serves at `socket`.
 Result<std::optional<DaemonConnection>> prepare_guardian(const std::string& socket,
                                                          const GuardianOptions& options);
 
-// From such a guardian, or from anybody else who answers at `connection`, which is left as it is
-// unless the lease is granted.
+// Acquires a lease on `connection`, which is moved from only if the lease is granted.
 Result<std::unique_ptr<HeldLease>> acquire_lease(const LeaseOptions& options,
                                                  DaemonConnection& connection, bool guarded);
 
-// From the daemon if one serves, else from a guardian that is started for it. kPermission: not
+// Acquires from the daemon if one runs, else from a guardian started for it. kPermission: not
 // allowed; kBusy names who holds the GPU; kNotFound: neither daemon nor guardian.
 Result<std::unique_ptr<HeldLease>> open_lease(const LeaseOptions& options);
 

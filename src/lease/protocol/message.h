@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said on the daemon's socket, as types: requests of a client, replies of the daemon or of
-// a guardian (docs/reference/daemon-protocol.md). Each is one frame. encode_* and decode_* are the
-// only places that know tags; decoding takes any bytes, checks every value, and never fails
-// otherwise than by kParse or, for a version it does not speak, kUnsupported.
+// The messages on the daemon's socket, as types: requests of a client, replies of the daemon or of
+// a guardian (docs/reference/daemon-protocol.md). Each is one frame. Only encode_* and decode_*
+// know the tags. Decoding accepts any bytes, checks every value, and fails with kParse or, for
+// another protocol version, kUnsupported.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@
 
 namespace hypermile {
 
-// The types have plain names, so they live apart from the leases' own.
+// A namespace of its own, because some of the names also exist outside.
 namespace wire {
 
 inline constexpr std::uint64_t kProtocolVersion = 1;
-inline constexpr std::size_t kMostGpus = 64;        // in one request
-inline constexpr std::size_t kMostNameBytes = 128;  // of a program or job
-inline constexpr std::size_t kMostTextBytes = 512;  // of a message or remedy
+inline constexpr std::size_t kMostGpus = 64;        // most GPUs in one request
+inline constexpr std::size_t kMostNameBytes = 128;  // of a program's or job's name
+inline constexpr std::size_t kMostTextBytes = 512;  // of an error message or remedy
 
 // --- requests ---
 
-// The right to change these GPUs, all or none, for as long as it is renewed within `ttl`.
+// Requests the right to change these GPUs, all or none, for as long as it is renewed within `ttl`.
 struct AcquireRequest {
   std::vector<GpuUuid> gpus;
   Seconds ttl = Seconds(10);
-  std::string program = {};  // for people: who asks
-  std::string job = {};      // a batch system's job, or empty
+  std::string program = {};  // the client's name, shown to people
+  std::string job = {};      // job of a batch system, or empty
   bool operator==(const AcquireRequest&) const = default;
 };
-// What one GPU of the lease shall be told. A knob that is absent goes back to its baseline.
+// The new setting for one GPU of the lease. An absent knob returns to its baseline.
 struct SetRequest {
   LeaseId lease = 0;
   GpuUuid gpu;
@@ -60,10 +60,10 @@ struct ListRequest {
 struct StatusRequest {
   bool operator==(const StatusRequest&) const = default;
 };
-// The administrator's: ends the leases on these GPUs and restores them, changed or not. `close`
-// refuses new leases from then on, `reopen` lets them in again.
+// For administrators: ends the leases on these GPUs and restores them, changed or not. `close`
+// refuses new leases from then on, `reopen` allows them again.
 struct ResetRequest {
-  std::vector<GpuUuid> gpus = {};  // empty: all of them
+  std::vector<GpuUuid> gpus = {};  // empty means all
   bool close = false;
   bool reopen = false;
   bool operator==(const ResetRequest&) const = default;
@@ -74,25 +74,25 @@ using Request = std::variant<AcquireRequest, SetRequest, RenewRequest, ReleaseRe
 
 // --- replies ---
 
-struct Done {};  // to renew, release and reset
+struct Done {};  // answers renew, release and reset
 struct Granted {
   LeaseId lease = 0;
-  Seconds ttl;                          // perhaps shorter than asked for
-  std::optional<Seconds> longest = {};  // the lease ends then, renewed or not
+  Seconds ttl;                          // may be shorter than requested
+  std::optional<Seconds> longest = {};  // the lease ends after this time even if renewed
 };
 struct Applied {
-  Setting setting;              // what the GPU was told: perhaps clamped
-  std::vector<Error> problems;  // of single knobs
+  Setting setting;              // in force, perhaps clamped
+  std::vector<Error> problems;  // one per knob that failed
 };
 struct LeasedGpu {
   GpuUuid gpu;
-  Setting requested;  // the last that was accepted
+  Setting requested;  // the last setting that was accepted
   bool restoring = false;
 };
 struct LeaseEntry {
   LeaseId lease = 0;
   std::uint64_t uid = 0;
-  std::uint64_t pid = 0;  // 0: not visible to the daemon
+  std::uint64_t pid = 0;  // 0: the daemon cannot see the process
   std::string program;
   std::string job;
   double since_unix = 0;
@@ -104,10 +104,10 @@ struct LeaseList {
 };
 struct GpuStatus {
   GpuUuid gpu;
-  bool allowed = false;  // the one who asks may lease it
-  std::string trouble;   // why it cannot be leased or is not yet restored; "" where it is well
+  bool allowed = false;  // the client may lease it
+  std::string trouble;   // why it cannot be leased or is not yet restored; else empty
 };
-// Something counted since the daemon began, by name (docs/reference/daemon-protocol.md).
+// A named count since the daemon started (docs/reference/daemon-protocol.md).
 struct Count {
   std::string name;
   std::uint64_t value = 0;
@@ -116,34 +116,34 @@ struct DaemonStatus {
   std::string version;
   std::uint64_t pid = 0;
   bool guardian = false;
-  bool administrator = false;  // the one who asks
-  bool closed = false;         // to new leases
-  std::string trouble;         // what keeps it from serving, such as no driver; "" where nothing
+  bool administrator = false;  // the client is an administrator
+  bool closed = false;         // refuses new leases
+  std::string trouble;         // why it cannot serve, such as no driver; else empty
   std::vector<GpuStatus> gpus;
-  std::vector<Count> counts = {};  // none from a daemon that is older than this
+  std::vector<Count> counts = {};  // empty from a daemon older than these counts
 };
 
-// An Error is a reply, too.
+// An Error is also a reply.
 using Reply = std::variant<Error, Done, Granted, Applied, LeaseList, DaemonStatus>;
 
 template <class Message>
 struct Numbered {
-  std::uint64_t sequence = 0;  // a reply carries its request's
+  std::uint64_t sequence = 0;  // a reply repeats its request's number
   Message message;
 };
 
-// Whole frames; kUsage when the message does not fit one.
+// Encode into a whole frame; kUsage when the message does not fit.
 Result<std::string> encode_request(const Numbered<Request>& request);
 Result<std::string> encode_reply(const Numbered<Reply>& reply);
 
-// From a frame's body.
+// Decode the body of a frame.
 Result<Numbered<Request>> decode_request(std::string_view body);
 Result<Numbered<Reply>> decode_reply(std::string_view body);
 
 }  // namespace wire
 
-// `text` cut to `most` bytes with everything that is not printable ASCII or a whole UTF-8 character
-// turned into '?': it will be shown on an administrator's terminal.
+// `text` cut to `most` bytes, with '?' for everything that is not printable ASCII or a whole UTF-8
+// character, since administrators see it on their terminals.
 std::string harmless(std::string_view text, std::size_t most);
 
 }  // namespace hypermile

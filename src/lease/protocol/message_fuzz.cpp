@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes what the daemon reads from anybody: a stream of bytes is cut into frames, and each is
-// decoded as a request and as a reply. What decodes must encode again and come back the same.
+// Fuzzes what the daemon reads from any client: a stream of bytes is cut into frames, and each is
+// decoded as a request and as a reply. A decoded request must encode and decode to the same.
 #include <cstdlib>
 #include <string_view>
 
@@ -20,7 +20,7 @@ void try_body(std::string_view body) {
       std::abort();
     }
   }
-  // A reply may hold more than fits a frame once its texts are made harmless; never less.
+  // Making its texts harmless can grow a reply beyond a frame, so encoding may fail here.
   if (const auto reply = wire::decode_reply(body)) (void)wire::encode_reply(*reply);
 }
 
@@ -30,7 +30,7 @@ void try_body(std::string_view body) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace hypermile;
   std::string_view stream(reinterpret_cast<const char*>(data), size);
-  // Past the checksum, which random bytes never have right.
+  // Also decode the bytes directly, since random bytes never have a correct checksum.
   try_body(stream);
   for (;;) {
     const CutFrame cut = cut_frame(stream);

@@ -108,7 +108,7 @@ TEST(Decoding, RefusesAnotherVersionByItsNumber) {
   EXPECT_NE(decoded.error().message.find("version 2"), std::string::npos);
 }
 
-TEST(Decoding, RefusesWhatIsNoRequest) {
+TEST(Decoding, RefusesInvalidRequests) {
   const auto refused = [](const Result<std::string>& frame) {
     const auto decoded = decode_request(body(frame));
     return !decoded.ok() && decoded.error().code == ErrorCode::kParse;
@@ -119,7 +119,7 @@ TEST(Decoding, RefusesWhatIsNoRequest) {
 
   EXPECT_TRUE(refused(acquire({}, 1))) << "no GPU";
   EXPECT_TRUE(refused(acquire({kGpu, kGpu}, 1))) << "one twice";
-  EXPECT_TRUE(refused(acquire({GpuUuid("GPU-\n")}, 1))) << "no UUID";
+  EXPECT_TRUE(refused(acquire({GpuUuid("GPU-\n")}, 1))) << "malformed";
   EXPECT_TRUE(refused(acquire({GpuUuid(std::string(81, 'x'))}, 1))) << "too long";
   EXPECT_TRUE(refused(acquire({kGpu}, 0)));
   EXPECT_TRUE(refused(acquire({kGpu}, -1)));
@@ -141,7 +141,7 @@ TEST(Decoding, SkipsFieldsItDoesNotKnow) {
   EXPECT_EQ(std::get<RenewRequest>(decoded->message).lease, 6U);
 }
 
-TEST(Harmless, ReplacesWhatCouldPlayWithATerminal) {
+TEST(Harmless, ReplacesTerminalControlCharacters) {
   EXPECT_EQ(harmless("train \x1b[2J\n", 100), "train ?[2J?");
   EXPECT_EQ(harmless("größe 模型", 100), "größe 模型");
   EXPECT_EQ(harmless("\xC2\x9B", 100), "??") << "a control character in two bytes";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replies as frames and back; see message.h.
+// Encodes and decodes replies; see message.h.
 #include <fmt/format.h>
 
 #include "lease/protocol/fields.h"
@@ -16,7 +16,7 @@ void write_error(FrameWriter& writer, const Error& error) {
       .text(tags::kRemedy, harmless(error.remedy, kMostTextBytes));
 }
 
-// Not a Result<Error>: that could not tell the error it read from one of its own.
+// Not a Result<Error>, which could not distinguish the error that was read from a failure to read.
 Result<void> read_error(const Fields& fields, Error& error) {
   ASSIGN_OR_RETURN(const std::string_view code, fields.text(tags::kErrorCode));
   ASSIGN_OR_RETURN(const std::string_view message, fields.text(tags::kMessage));
@@ -26,7 +26,8 @@ Result<void> read_error(const Fields& fields, Error& error) {
   return {};
 }
 
-// The fields of `inner` as one field of `outer`. What does not fit makes the outer one too large.
+// Writes the fields of `inner` as one field of `outer`. If they do not fit, finish() of `outer`
+// fails too.
 void write_nested(FrameWriter& outer, std::uint8_t tag, const FrameWriter& inner) {
   const Result<std::string> frame = inner.finish();
   static const std::string too_large(kMostBodyBytes, ' ');
@@ -224,7 +225,7 @@ Result<Reply> decode_reply_of_type(std::uint64_t type, const Fields& fields) {
     case tags::kDaemonStatus:
       return decode_daemon_status(fields);
     default:
-      return malformed(fmt::format("there is no reply of type {}", type));
+      return malformed(fmt::format("the reply type {} is unknown", type));
   }
 }
 

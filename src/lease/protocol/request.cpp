@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests as frames and back; see message.h.
+// Encodes and decodes requests; see message.h.
 #include <fmt/format.h>
 
 #include "lease/protocol/fields.h"
@@ -53,7 +53,7 @@ class RequestEncoder {
 Result<Request> decode_acquire(const Fields& fields) {
   AcquireRequest request;
   ASSIGN_OR_RETURN(request.gpus, read_gpus(fields));
-  if (request.gpus.empty()) return malformed("a lease is asked for no GPU");
+  if (request.gpus.empty()) return malformed("a request for a lease names no GPU");
   ASSIGN_OR_RETURN(request.ttl, read_seconds(fields, tags::kTtl));
   ASSIGN_OR_RETURN(const std::string_view program, fields.text(tags::kClient));
   request.program = harmless(program, kMostNameBytes);
@@ -76,7 +76,8 @@ Result<Request> decode_reset(const Fields& fields) {
   ASSIGN_OR_RETURN(request.gpus, read_gpus(fields));
   ASSIGN_OR_RETURN(request.close, read_flag(fields, tags::kClose));
   ASSIGN_OR_RETURN(request.reopen, read_flag(fields, tags::kReopen));
-  if (request.close && request.reopen) return malformed("a machine cannot be closed and reopened");
+  if (request.close && request.reopen)
+    return malformed("a machine cannot be closed and reopened at once");
   return Request(std::move(request));
 }
 
@@ -101,7 +102,7 @@ Result<Request> decode_request_of_type(std::uint64_t type, const Fields& fields)
     case tags::kReset:
       return decode_reset(fields);
     default:
-      return malformed(fmt::format("there is no request of type {}", type));
+      return malformed(fmt::format("the request type {} is unknown", type));
   }
 }
 

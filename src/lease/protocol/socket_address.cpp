@@ -17,8 +17,8 @@ Result<SocketAddress> socket_address(const std::string& path) {
   address.address_.sun_family = AF_UNIX;
   const std::size_t most = sizeof(address.address_.sun_path) - 1;
   if (path.empty() || path.size() > most) {
-    return Error{ErrorCode::kUsage, fmt::format("'{}' is no path for a socket", path),
-                 fmt::format("name one of 1 to {} bytes", most)};
+    return Error{ErrorCode::kUsage, fmt::format("'{}' is not a valid path for a socket", path),
+                 fmt::format("use a path of 1 to {} bytes", most)};
   }
   path.copy(address.address_.sun_path, most);
   return address;

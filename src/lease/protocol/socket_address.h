@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the daemon is found.
+// The path and address of the daemon's socket, for clients and the daemon.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 namespace hypermile {
 
-// $HYPERMILE_SOCKET, else where the systemd unit puts it.
+// $HYPERMILE_SOCKET, else the path that the systemd unit uses.
 std::string default_socket_path();
 
 class SocketAddress {
@@ -25,7 +25,7 @@ class SocketAddress {
   sockaddr_un address_ = {};
 };
 
-// kUsage when the kernel cannot hold a path of that length.
+// kUsage when the path is empty or too long for the kernel.
 Result<SocketAddress> socket_address(const std::string& path);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of the protocol (docs/reference/daemon-protocol.md). Numbers are never reused: a
-// field or type that goes leaves a gap.
+// The numbers of the protocol (docs/reference/daemon-protocol.md), for the encoders and decoders in
+// this folder. A number is never reused: a field or type that is removed leaves a gap.
 #pragma once
 
 #include <cstdint>

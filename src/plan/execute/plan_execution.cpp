@@ -7,8 +7,8 @@
 namespace hypermile {
 namespace {
 
-// Between two looks at the queue where nothing else is due: boundaries carry their own times, so
-// this only bounds how soon a change of pace is noticed.
+// The longest time between two looks at the queue. Boundaries carry their own times, so this only
+// bounds how soon a change of pace is noticed.
 constexpr Seconds kLook = milliseconds(2);
 constexpr Seconds kIdleLook = milliseconds(100);
 constexpr std::uint64_t kMostFailures = 6;
@@ -53,8 +53,8 @@ Instant PlanExecution::round() {
     const Setting setting = wanted(now);
     const bool may =
         !answer_due_ && (!asked_at_ || (now - *asked_at_).value() * options_.most_per_second >= 1);
-    if (stage_ == Stage::kHeld && setting != asked_ && may) ask(setting, now);
-    // Nothing is left to be done for a plan that does not pay.
+    if (state_ == State::kHeld && setting != asked_ && may) ask(setting, now);
+    // A plan that does not pay leaves nothing to do.
     if (trial_ && trial_->over() && trial_->arm() == PlanArm::kDefault && asked_.empty() &&
         !answer_due_) {
       finish();
@@ -71,24 +71,24 @@ void PlanExecution::take_boundaries() {
     timer_.passed(passed->number, at);
     if (passed->number != 0) continue;
     ++iterations_;
-    if (trial_ && stage_ == Stage::kHeld) trial_->iteration(at);
+    if (trial_ && state_ == State::kHeld) trial_->iteration(at);
   }
 }
 
 bool PlanExecution::held() {
-  if (stage_ == Stage::kRefused || stage_ == Stage::kOver) return false;
+  if (state_ == State::kRefused || state_ == State::kOver) return false;
   const PortState state = port_.state();
   if (state == PortState::kUnclaimed) port_.claim({gpu_.identity().uuid});
   if (state == PortState::kRefused || state == PortState::kLost) {
     const auto problem = port_.problem();
     stop_asking(problem ? problem->line() : "the GPU may not be changed");
   }
-  if (state == PortState::kHeld) stage_ = Stage::kHeld;
-  return stage_ == Stage::kHeld;
+  if (state == PortState::kHeld) state_ = State::kHeld;
+  return state_ == State::kHeld;
 }
 
 void PlanExecution::stop_asking(std::string reason) {
-  stage_ = Stage::kRefused;
+  state_ = State::kRefused;
   reason_ = std::move(reason);
   done_ = true;
 }
@@ -97,7 +97,7 @@ PlanArm PlanExecution::arm() const {
   return trial_ ? trial_->arm() : PlanArm::kPlan;
 }
 
-// A job that stands still, or has not begun, gets its default back: nothing is known of it.
+// A job that stands still, or has not begun, gets the default, because its place is unknown.
 Setting PlanExecution::wanted(Instant now) const {
   const auto segment = timer_.segment_at(now + options_.latency, now);
   if (!segment || arm() == PlanArm::kDefault) return {};
@@ -131,7 +131,7 @@ void PlanExecution::sample() {
 }
 
 Instant PlanExecution::next_look(Instant now) const {
-  if (stage_ == Stage::kRefused || stage_ == Stage::kOver) return now + kIdleLook;
+  if (state_ == State::kRefused || state_ == State::kOver) return now + kIdleLook;
   Instant next = now + kLook;
   if (arm() != PlanArm::kPlan) return next;
   if (const auto edge = timer_.next_boundary(now + options_.latency, now)) {
@@ -141,11 +141,11 @@ Instant PlanExecution::next_look(Instant now) const {
 }
 
 void PlanExecution::finish() {
-  if (stage_ == Stage::kOver) return;
+  if (state_ == State::kOver) return;
   const Result<void> released = port_.release();
   done_ = true;
-  if (stage_ != Stage::kRefused) {
-    stage_ = Stage::kOver;
+  if (state_ != State::kRefused) {
+    state_ = State::kOver;
     reason_ = released ? "" : released.error().line();
   }
   publish();
@@ -164,17 +164,17 @@ void PlanExecution::publish() {
   if (judged && !report_.verdict) report_.verdict = trial_->verdict();
   if (judged && reason_.empty()) report_.reason = report_.verdict->reason;
   report_.blocks = trial_ ? trial_->blocks() : 0;
-  switch (stage_) {
-    case Stage::kClaiming:
+  switch (state_) {
+    case State::kClaiming:
       report_.state = "claiming";
       break;
-    case Stage::kRefused:
+    case State::kRefused:
       report_.state = "refused";
       break;
-    case Stage::kOver:
+    case State::kOver:
       report_.state = "over";
       break;
-    case Stage::kHeld:
+    case State::kHeld:
       report_.state = !trial_ || judged ? "keeping" : trial_->blocks() > 0 ? "trial" : "learning";
       break;
   }

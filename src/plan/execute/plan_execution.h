@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out a plan (docs/design/planner.md) beside a job that says where it is: takes boundaries
-// from a queue, asks for the Setting that will be wanted when the request acts, one request at a
-// time and so many a second at most, and has the plan tried against the default and the best single
-// Setting first. The job's thread calls post() alone, which never waits; everything else is one
-// other thread's, which sleeps until round() says.
+// Carries out a plan (docs/design/planner.md) beside a job that reports where it is. It takes the
+// job's segment boundaries from a queue and requests each setting so early that it acts when its
+// segment begins, one request at a time and within a rate. First it tries the plan against the
+// default and the best single setting. The job's thread only calls post(), which never waits; one
+// other thread calls round() and sleeps until the instant that round() returns. Used by the Python
+// package.
 #pragma once
 
 #include <atomic>
@@ -27,46 +28,47 @@ namespace hypermile {
 
 struct PlannedSegment {
   Setting setting;
-  Seconds expected;  // how long the planner thinks it lasts
+  Seconds expected;  // the planner's estimate of its duration
 };
 
 struct PlanExecutionOptions {
   std::vector<PlannedSegment> segments;  // of one iteration, in order; at least one
-  Setting uniform;                       // the best single Setting
-  Seconds latency = milliseconds(20);    // from asking to acting
+  Setting uniform;                       // the best single setting
+  Seconds latency = milliseconds(20);    // from a request to its effect
   double most_per_second = 20;           // requests
   std::optional<PlanTrialOptions> trial =
-      PlanTrialOptions{};  // none: the plan is carried out untried
+      PlanTrialOptions{};  // without it, the plan is carried out without a trial
 };
 
 struct ExecutionReport {
   std::string state = "claiming";  // "claiming", "learning", "trial", "keeping", "refused", "over"
-  std::string reason;              // of that state, for people
+  std::string reason;              // why it is in that state, for people
   PlanArm arm = PlanArm::kDefault;
-  std::uint64_t boundaries = 0;  // taken
-  std::uint64_t dropped = 0;     // the queue was full
+  std::uint64_t boundaries = 0;  // taken from the queue
+  std::uint64_t dropped = 0;     // lost because the queue was full
   std::uint64_t iterations = 0;
   std::uint64_t requests = 0;
   std::uint64_t failed = 0;
-  std::size_t blocks = 0;  // of the trial
+  std::size_t blocks = 0;  // measured in the trial
   std::optional<PlanVerdict> verdict;
 };
 
 class PlanExecution {
  public:
-  // `port`, `gpu` and `clock` must outlive it. Claims `gpu` at the first round.
+  // `port`, `gpu` and `clock` must outlive it. The first round() claims `gpu`.
   PlanExecution(PlanExecutionOptions options, SettingPort& port, Gpu& gpu, Clock& clock);
 
-  // Segment `number` begins now. Any thread, one at a time; a number that is none is passed over.
+  // Says that segment `number` begins at `at`. Called by one thread at a time, any thread. An
+  // unknown number is ignored.
   void post(std::uint32_t number, Instant at);
 
-  // One look at everything; returns when the next is due.
+  // Does everything that is due, and returns the instant of the next call.
   Instant round();
   // Gives the GPU back.
   void finish();
   bool done() const { return done_; }
 
-  // Any thread.
+  // May be called from any thread.
   ExecutionReport report() const;
 
  private:
@@ -75,11 +77,11 @@ class PlanExecution {
     std::int64_t ns = 0;
   };
   static constexpr std::size_t kQueue = 4096;
-  enum class Stage { kClaiming, kHeld, kRefused, kOver };
+  enum class State { kClaiming, kHeld, kRefused, kOver };
 
   void take_boundaries();
   void take_answers();
-  // Whether Settings may be asked for.
+  // Whether settings may be requested.
   bool held();
   void stop_asking(std::string reason);
   PlanArm arm() const;
@@ -100,15 +102,15 @@ class PlanExecution {
   SpscQueue<Passed, kQueue> queue_;
   std::atomic<std::uint64_t> dropped_ = 0;
 
-  Stage stage_ = Stage::kClaiming;
+  State state_ = State::kClaiming;
   std::string reason_;
-  Setting asked_;            // last; the default before
-  bool answer_due_ = false;  // of what was asked
+  Setting asked_;            // the last request; empty for the default
+  bool answer_due_ = false;  // whether the last request is unanswered
   std::optional<Instant> asked_at_;
   std::atomic<bool> done_ = false;
   std::uint64_t boundaries_ = 0, iterations_ = 0, requests_ = 0, failed_ = 0;
 
-  mutable std::mutex mutex_;  // of the report
+  mutable std::mutex mutex_;  // protects report_
   ExecutionReport report_;
 };
 

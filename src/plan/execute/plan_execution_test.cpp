@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job in virtual time that posts its boundaries, and a card that remembers when it was told what.
+// A job in virtual time that posts its boundaries, and a card that records its requests and their
+// times.
 #include "plan/execute/plan_execution.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ class PlanExecutionTest : public ::testing::Test {
     return options;
   }
 
-  // Iterations of 100 ms, the second segment from the half on; rounds when they are due.
+  // Runs iterations of two segments, 50 ms each, and calls round() whenever it is due.
   void train(PlanExecution& execution, int iterations) {
     for (int i = 0; i < iterations; ++i) {
       for (std::uint32_t segment = 0; segment < 2; ++segment) {
@@ -167,7 +168,7 @@ TEST_F(PlanExecutionTest, GivesTheGpuBackWhereThePlanDoesNotPay) {
   EXPECT_EQ(port_.state(), PortState::kUnclaimed);
 }
 
-TEST_F(PlanExecutionTest, AFullQueueIsCountedAndNothingElse) {
+TEST_F(PlanExecutionTest, CountsTheBoundariesThatAFullQueueDrops) {
   PlanExecution execution(two_segments(), port_, gpu_, clock_);
 
   for (int i = 0; i < 5000; ++i) execution.post(static_cast<std::uint32_t>(i % 2), clock_.now());
@@ -178,7 +179,7 @@ TEST_F(PlanExecutionTest, AFullQueueIsCountedAndNothingElse) {
   EXPECT_EQ(execution.report().boundaries, 4096U);
 }
 
-TEST_F(PlanExecutionTest, WithASilentPortEverythingHappensAndNoGpuIsTold) {
+TEST_F(PlanExecutionTest, WithASilentPortRequestsChangeNoGpu) {
   SilentPort port;
   PlanExecution execution(two_segments(), port, gpu_, clock_);
 
@@ -190,7 +191,7 @@ TEST_F(PlanExecutionTest, WithASilentPortEverythingHappensAndNoGpuIsTold) {
   EXPECT_TRUE(gpu_.told.empty());
 }
 
-TEST_F(PlanExecutionTest, ARefusalIsToldAndEndsIt) {
+TEST_F(PlanExecutionTest, ARefusalIsReportedAndEndsTheExecution) {
   DirectPort nobody{{}};
   PlanExecution execution(two_segments(), nobody, gpu_, clock_);
 

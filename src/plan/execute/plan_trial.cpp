@@ -6,18 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace hypermile {
 namespace {
 
 constexpr std::array kOrder = {PlanArm::kDefault, PlanArm::kUniform, PlanArm::kPlan,
                                PlanArm::kPlan,    PlanArm::kUniform, PlanArm::kDefault};
 constexpr std::size_t kHalf = kOrder.size() / 2;
-
-// Student's t, two-sided 95 %, by degrees of freedom.
-double student95(std::size_t freedom) {
-  constexpr std::array kTable = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
-  return freedom == 0 ? kTable[0] : freedom > kTable.size() ? 1.96 : kTable[freedom - 1];
-}
 
 ArmRatio summarize_ratios(const std::vector<double>& ratios) {
   const auto count = static_cast<double>(ratios.size());
@@ -26,7 +22,7 @@ ArmRatio summarize_ratios(const std::vector<double>& ratios) {
   const double mean = sum / count;
   for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
   const double error = std::sqrt(squares / (count - 1) / count);
-  return {mean, student95(ratios.size() - 1) * error};
+  return {mean, student_half_width95(count - 1) * error};
 }
 
 std::string percent(const ArmRatio& ratio) {
@@ -88,7 +84,7 @@ void PlanTrial::end_block(Instant at) {
   const auto power = meter_.mean_power();
   if (!power) {
     verdict_ = PlanVerdict{};
-    verdict_->reason = "the GPU tells neither energy nor power, so nobody can say whether it pays";
+    verdict_->reason = "the GPU reports neither energy nor power, so the plan cannot be judged";
     begin_.reset();
     return;
   }
@@ -100,7 +96,7 @@ void PlanTrial::end_block(Instant at) {
   settled_ = arm() == before ? at : at + options_.settle;
 }
 
-// Each half of a round has one block of every arm, minutes apart at most: they are a pair.
+// Each half of a round has one block of every arm. These blocks are close in time and form pairs.
 std::vector<double> PlanTrial::ratios(double Block::*of, PlanArm arm, PlanArm to) const {
   std::vector<double> values;
   for (std::size_t half = 0; half * kHalf < blocks_.size(); ++half) {
@@ -141,9 +137,9 @@ void PlanTrial::judge() {
     v.kept = PlanArm::kUniform;
   }
   v.reason = fmt::format(
-      "{} is kept: energy against the default {} (plan), {} (uniform), time {} and {}; plan "
-      "against "
-      "uniform {}",
+      "{} is kept: against the default, energy {} (plan) and {} (uniform), time {} and {}; energy "
+      "of "
+      "the plan against uniform {}",
       to_string(v.kept), percent(v.plan_energy), percent(v.uniform_energy), percent(v.plan_time),
       percent(v.uniform_time), percent(v.plan_to_uniform));
   verdict_ = std::move(v);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a plan pays on the job it was made for: after some iterations at the default, the
-// default, the best single Setting and the plan take turns (d u p p u d, so that slow drift
-// cancels), each for a block of whole iterations whose time and energy are measured. Pure;
-// PlanExecution feeds it.
+// Finds out whether a plan pays on its job. After some iterations at the default, the default, the
+// best single setting (uniform) and the plan take turns in the order d u p p u d, so that slow
+// drift cancels. Each turn is a block of whole iterations whose time and energy are measured. Pure;
+// PlanExecution calls it on its own thread.
 #pragma once
 
 #include <array>
@@ -24,17 +24,17 @@ inline constexpr std::size_t kPlanArms = 3;
 
 struct PlanTrialOptions {
   std::size_t after_iterations = 20;   // at the default, to learn how long segments last
-  std::size_t rounds = 3;              // each d u p p u d; at least 1
-  Seconds block = Seconds(5);          // at least so long,
-  std::size_t block_iterations = 5;    // and so many iterations
-  Seconds settle = milliseconds(500);  // after a change of arm, not measured
+  std::size_t rounds = 3;              // of d u p p u d; at least 1
+  Seconds block = Seconds(5);          // shortest duration of a block
+  std::size_t block_iterations = 5;    // fewest iterations of a block
+  Seconds settle = milliseconds(500);  // not measured after a change of arm
   double max_slowdown = 0.05;
 };
 
-// A ratio to another arm, over the pairs of blocks that stood next to each other.
+// The ratio of one arm to another, over pairs of neighbouring blocks.
 struct ArmRatio {
   double mean = 1;
-  double half95 = 0;  // half of the 95 % interval
+  double half95 = 0;  // half the width of the 95 % interval
   bool below_one() const { return mean + half95 < 1; }
 };
 
@@ -43,26 +43,26 @@ struct PlanVerdict {
   std::string reason;
   // Means per iteration, by arm.
   std::array<double, kPlanArms> time_s = {}, energy_j = {};
-  ArmRatio plan_energy, uniform_energy;  // to the default
-  ArmRatio plan_to_uniform;              // energy
-  ArmRatio plan_time, uniform_time;      // to the default
+  ArmRatio plan_energy, uniform_energy;  // relative to the default
+  ArmRatio plan_to_uniform;              // ratio of energies
+  ArmRatio plan_time, uniform_time;      // relative to the default
 };
 
 class PlanTrial {
  public:
   explicit PlanTrial(const PlanTrialOptions& options);
 
-  // What is to run now; once over() what the verdict keeps.
+  // The arm that shall run now; after over(), the arm that the verdict keeps.
   PlanArm arm() const;
   bool over() const { return verdict_.has_value(); }
   const std::optional<PlanVerdict>& verdict() const { return verdict_; }
-  // Whether sensors matter now.
+  // Whether a block is being measured, so that samples are needed.
   bool measuring() const { return begin_.has_value(); }
-  // Blocks measured, of all that there will be.
+  // The number of blocks measured so far, and in total.
   std::size_t blocks() const { return blocks_.size(); }
   std::size_t all_blocks() const;
 
-  // An iteration begins at `at`.
+  // Reports that an iteration begins at `at`.
   void iteration(Instant at);
   void add(const Sample& sample);
 
@@ -79,9 +79,9 @@ class PlanTrial {
 
   PlanTrialOptions options_;
   std::size_t learned_ = 0;
-  std::optional<Instant> settled_;  // when the block may begin
-  std::optional<Instant> begin_;    // of the block that is measured
-  std::size_t iterations_ = 0;      // in it
+  std::optional<Instant> settled_;  // when the next block may begin
+  std::optional<Instant> begin_;    // the beginning of the block being measured
+  std::size_t iterations_ = 0;      // in the block being measured
   EnergyMeter meter_;
   std::vector<Block> blocks_;
   std::optional<PlanVerdict> verdict_;

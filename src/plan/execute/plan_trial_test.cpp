@@ -15,7 +15,7 @@ struct Cost {
   double power_w = 300;
 };
 
-// Runs iterations as each arm costs, with noise and drift, until the trial is over.
+// Runs iterations with each arm's cost, noise and drift until the trial is over.
 PlanVerdict run_trial(PlanTrialOptions options, const std::function<Cost(PlanArm)>& cost,
                       double noise = 0.005, double drift_per_s = 0) {
   PlanTrial trial(options);
@@ -78,7 +78,7 @@ TEST(PlanTrial, NoiseIsNoSaving) {
   EXPECT_EQ(verdict.kept, PlanArm::kDefault);
 }
 
-TEST(PlanTrial, DriftDoesNotFavourWhoComesLater) {
+TEST(PlanTrial, DriftDoesNotFavourLaterArms) {
   const auto verdict = run_trial(
       {}, [](PlanArm) { return Cost{}; }, 0.002, -0.001);
 
@@ -86,7 +86,7 @@ TEST(PlanTrial, DriftDoesNotFavourWhoComesLater) {
   EXPECT_NEAR(verdict.plan_energy.mean, 1, 0.01);
 }
 
-TEST(PlanTrial, WithoutSensorsNothingIsClaimed) {
+TEST(PlanTrial, WithoutSensorsTheDefaultIsKept) {
   PlanTrial trial({});
   for (int i = 0; i < 10'000 && !trial.over(); ++i) trial.iteration(Instant() + Seconds(0.1 * i));
 
@@ -95,7 +95,7 @@ TEST(PlanTrial, WithoutSensorsNothingIsClaimed) {
   EXPECT_NE(trial.verdict()->reason.find("neither energy nor power"), std::string::npos);
 }
 
-TEST(PlanTrial, BeginsAfterSoManyIterationsAndTakesTurns) {
+TEST(PlanTrial, BeginsAfterTheGivenNumberOfIterations) {
   PlanTrialOptions options;
   options.after_iterations = 50;
   PlanTrial trial(options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A SettingPort that agrees to everything and tells no GPU: a plan's requests as they would be
-// made, where clocks may not be changed.
+// A SettingPort that accepts every request and changes no GPU. With it, a plan is carried out up to
+// its requests where clocks may not be changed. Used by the Python package and by tests.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bounded queue from one thread to one other, without locks or waiting on either side: whoever
-// posts into a full one is told so and goes on. "One thread" may be several that take turns, as
+// A bounded queue from one thread to another, without locks and without waiting on either side:
+// post() into a full queue returns false. The writer may be several threads that take turns, as
 // Python threads do under the interpreter's lock.
 #pragma once
 
@@ -19,7 +19,7 @@ class SpscQueue {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // False when it is full: then nothing is posted.
+  // Returns false, and posts nothing, where the queue is full.
   bool post(const T& item) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) == kCapacity) return false;
@@ -39,8 +39,8 @@ class SpscQueue {
  private:
   static constexpr std::size_t kCacheLine = 64;
 
-  alignas(kCacheLine) std::atomic<std::size_t> head_ = 0;  // the reader's
-  alignas(kCacheLine) std::atomic<std::size_t> tail_ = 0;  // the writer's
+  alignas(kCacheLine) std::atomic<std::size_t> head_ = 0;  // written by the reader
+  alignas(kCacheLine) std::atomic<std::size_t> tail_ = 0;  // written by the writer
   alignas(kCacheLine) std::array<T, kCapacity> items_ = {};
 };
 

@@ -8,7 +8,7 @@
 namespace hypermile {
 namespace {
 
-TEST(SpscQueue, GivesBackInOrderAndSaysWhenItIsFull) {
+TEST(SpscQueue, ReturnsItemsInOrderAndReportsAFullQueue) {
   SpscQueue<int, 4> queue;
 
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue.post(i));

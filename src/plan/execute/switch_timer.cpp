@@ -10,8 +10,8 @@ namespace {
 
 constexpr Seconds kShortest = microseconds(1);
 constexpr double kWeightOfNew = 0.2;
-constexpr std::uint64_t kTrusted = 3;  // times seen, until which every duration is believed
-constexpr double kOutlier = 3;         // a hiccup of the job is no new duration
+constexpr std::uint64_t kTrusted = 3;  // the first durations of a segment are never outliers
+constexpr double kOutlier = 3;         // longer or shorter by this factor is a hiccup of the job
 constexpr double kStandstillIterations = 3;
 constexpr Seconds kStandstill = Seconds(1);
 
@@ -48,7 +48,7 @@ std::optional<SwitchTimer::Place> SwitchTimer::place_at(Instant then, Instant no
   const Seconds whole = iteration();
   if (now - since_ > std::max(kStandstill, kStandstillIterations * whole)) return std::nullopt;
   Place place{*position_, std::max(since_ + durations_[*position_], now)};
-  // Whole iterations at once: a latency may outlast many of them.
+  // Skips whole iterations at once, as a latency may last longer than many of them.
   const double whole_ones = std::floor(std::max(0.0, (then - place.end) / whole));
   place.end = place.end + whole * whole_ones;
   while (place.end <= then) {

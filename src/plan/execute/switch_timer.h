@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in its iteration a job is, and where it will be: learns from boundaries that come by how
-// long each segment of a plan lasts, so that a Setting can be asked for as long ahead as it takes
-// to act. Iterations repeat: after the last segment comes the first. Pure; time is what it is told.
+// Tells where a job is in its iteration, and where it will be. It learns from past boundaries how
+// long each segment of a plan lasts, so that a setting can be requested early enough. After the
+// last segment comes the first. Pure; the caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ namespace hypermile {
 
 class SwitchTimer {
  public:
-  // `expected` durations of the segments hold until they have been seen; at least one segment.
+  // `expected` durations are used until a segment has been seen. At least one segment.
   explicit SwitchTimer(std::vector<Seconds> expected);
 
-  // Segment `number` begins at `at`; in order of time. One that is not the next after the last (a
-  // boundary was lost, the job left its iteration midway) only tells where the job is.
+  // Segment `number` begins at `at`; calls are in order of time. A segment that does not follow the
+  // one before (a boundary was lost, or the job left its iteration) only sets the position.
   void passed(std::size_t number, Instant at);
 
-  // The segment that will run at `then`, as seen from `now`: a boundary that is late is taken to
-  // come any moment, and what follows it later by as much. nullopt before the first boundary, and
-  // when the job has stood still for longer than iterations do.
+  // The segment that will run at `then`, as seen from `now`. A late boundary is expected at any
+  // moment, and the following ones are delayed as much. nullopt before the first boundary, and
+  // where the job stands still: no boundary for 1 s and for three iterations.
   std::optional<std::size_t> segment_at(Instant then, Instant now) const;
   // The first instant after `then` at which another segment begins, as seen from `now`; nullopt as
   // above.
@@ -43,7 +43,7 @@ class SwitchTimer {
   std::optional<Place> place_at(Instant then, Instant now) const;
 
   std::vector<Seconds> durations_;
-  std::vector<std::uint64_t> seen_;  // how often each was seen whole
+  std::vector<std::uint64_t> seen_;  // how often each whole segment was seen
   std::optional<std::size_t> position_;
   Instant since_;
 };

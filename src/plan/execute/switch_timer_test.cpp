@@ -10,7 +10,7 @@ Instant at_ms(double ms) {
   return Instant() + milliseconds(ms);
 }
 
-// Segments of 10, 20 and 30 ms, thought to last 1 ms each, after `iterations` of them.
+// Segments of 10, 20 and 30 ms, expected to last 1 ms each, after `iterations` iterations.
 SwitchTimer learned(int iterations) {
   SwitchTimer timer({milliseconds(1), milliseconds(1), milliseconds(1)});
   for (int i = 0; i <= iterations; ++i) {
@@ -39,7 +39,7 @@ TEST(SwitchTimer, LearnsHowLongSegmentsLast) {
 }
 
 TEST(SwitchTimer, LooksAheadWithinAndBeyondTheIteration) {
-  const SwitchTimer timer = learned(2);  // now 120 ms: segment 0 begins
+  const SwitchTimer timer = learned(2);  // now it is 120 ms, and segment 0 begins
 
   EXPECT_EQ(timer.segment_at(at_ms(125), at_ms(120)), 0U);
   EXPECT_EQ(timer.segment_at(at_ms(135), at_ms(120)), 1U);
@@ -64,10 +64,10 @@ TEST(SwitchTimer, GivesUpOnAJobThatStandsStill) {
   EXPECT_EQ(timer.segment_at(at_ms(1200), at_ms(1200)), std::nullopt);
 }
 
-TEST(SwitchTimer, ALostBoundaryTeachesNothingWrong) {
+TEST(SwitchTimer, ALostBoundaryDoesNotChangeDurations) {
   SwitchTimer timer = learned(5);
 
-  timer.passed(2, at_ms(330));  // 1 was lost
+  timer.passed(2, at_ms(330));  // boundary 1 was lost
   timer.passed(0, at_ms(360));
 
   EXPECT_NEAR(timer.duration(0).value(), 0.010, 1e-9);
@@ -75,10 +75,10 @@ TEST(SwitchTimer, ALostBoundaryTeachesNothingWrong) {
   EXPECT_EQ(timer.segment_at(at_ms(365), at_ms(360)), 0U);
 }
 
-TEST(SwitchTimer, AHiccupIsNoNewDuration) {
+TEST(SwitchTimer, AHiccupHardlyChangesADuration) {
   SwitchTimer timer = learned(5);
 
-  timer.passed(1, at_ms(310 + 800));  // segment 0 took 810 ms this once
+  timer.passed(1, at_ms(310 + 800));  // segment 0 took 810 ms once
 
   EXPECT_LT(timer.duration(0).value(), 0.015);
 }

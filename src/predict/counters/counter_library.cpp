@@ -13,8 +13,8 @@ bool find(void* library, const char* name, Function& into) {
   return into != nullptr;
 }
 
-// CUPTI looks for these two by name alone, which finds those that are loaded already but not those
-// that pip put beside it.
+// CUPTI looks these two up by name alone. That finds libraries that are already loaded, but not
+// those that pip installs next to CUPTI.
 void load_neighbours(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return;
@@ -73,13 +73,13 @@ Result<void> CounterLibrary::load_driver(const std::string& name) {
   if (driver == nullptr || !find(driver, "cuInit", driver_init) ||
       !find(driver, "cuDeviceGetByPCIBusId", device_by_pci)) {
     return Error{ErrorCode::kNoDriver, fmt::format("no CUDA driver ({}) was found", name),
-                 "counters need NVIDIA's driver with its CUDA part"};
+                 "install NVIDIA's driver with its CUDA library"};
   }
   return {};
 }
 
 Error counter_error(std::string_view call, int code) {
-  const std::string where = fmt::format("{} answered {}", call, code);
+  const std::string where = fmt::format("{} returned {}", call, code);
   if (code == pm::kInsufficientPrivileges || code == pm::kVirtualInsufficientPrivileges) {
     return Error{ErrorCode::kPermission, "this user may not read performance counters: " + where,
                  "run hypermile as root, or load the driver with "
@@ -93,7 +93,7 @@ Error counter_error(std::string_view call, int code) {
       (code >= pm::kConfidentialComputing && code <= pm::kWslDevice)) {
     return Error{ErrorCode::kUnsupported,
                  "this GPU, or the mode it is in, has no counters that can be sampled: " + where,
-                 "PM sampling begins with Turing, and is not for MIG, WSL or virtual GPUs"};
+                 "PM sampling begins with Turing, and does not work on MIG, WSL or virtual GPUs"};
   }
   return Error{ErrorCode::kInternal, "CUPTI cannot read performance counters: " + where,
                "another profiler may hold them; the codes are in cupti_result.h"};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA driver and CUPTI, found at run time, with the calls that reading performance counters
-// needs. Used by the program that reads them (`hypermile counters`), never inside a job. Neither
-// library is ever unloaded.
+// Loads the CUDA driver and CUPTI at run time, and finds the calls that read performance counters.
+// Only the program `hypermile counters` uses it, never a job. Neither library is ever unloaded.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@ struct CounterLibrary {
   template <class Params>
   using Call = int (*)(Params*);
 
-  std::string path;  // CUPTI's
+  std::string path;  // path of CUPTI
 
   int (*driver_init)(unsigned flags) = nullptr;
   int (*device_by_pci)(int* device, const char* address) = nullptr;
@@ -45,15 +44,15 @@ struct CounterLibrary {
   Call<pm::Decode> decode = nullptr;
   Call<pm::DataInfo> data_info = nullptr;
 
-  // CUPTI only, as knowing a chip's metrics needs neither driver nor GPU. The first of `candidates`
-  // (paths or sonames) that can be loaded and has every call. kNotFound where there is none,
-  // kUnsupported where those there are too old.
+  // Loads only CUPTI, which knows the metrics of a chip without driver or GPU: the first of
+  // `candidates` (paths or sonames) that has every call. Returns kNotFound where none can be
+  // loaded, kUnsupported where all are too old.
   static Result<CounterLibrary> load_cupti(const std::vector<std::string>& candidates);
-  // kNoDriver where there is none.
+  // Returns kNoDriver where `name` cannot be loaded.
   Result<void> load_driver(const std::string& name = "libcuda.so.1");
 };
 
-// What a call of CUPTI's that did not succeed means for the person who asked for counters.
+// Translates a failed CUPTI call into a cause and a remedy for the user.
 Error counter_error(std::string_view call, int code);
 
 }  // namespace hypermile

@@ -6,12 +6,13 @@ namespace {
 
 constexpr double kGigabytes = 1e-9;
 
-// Over elapsed, not active, cycles: shares of time, as GPM and DCGM tell them.
+// Percentages of elapsed (not active) cycles, so that features are shares of time, as in GPM and
+// DCGM.
 constexpr CounterForm kForms[] = {
     {Feature::kSmActive, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"},
     {Feature::kSmOccupancy, "sm__warps_active.avg.pct_of_peak_sustained_elapsed"},
     {Feature::kTensorActive, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
-    // Turing: the pipe that tensor cores share with FP64 and FP16.
+    // On Turing, tensor cores share one pipe with FP64 and FP16.
     {Feature::kTensorActive,
      "sm__pipe_shared_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed"},
     {Feature::kDramActive, "dram__throughput.avg.pct_of_peak_sustained_elapsed"},

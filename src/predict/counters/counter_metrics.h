@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of a chip's metrics mean which feature. Chips differ in what they can sample, so a feature
-// may have several forms, the best first; docs/reference/features.md has the table by generation.
+// The metrics that give each feature. Chips differ in what they can sample, so a feature may have
+// several forms, the best first; docs/reference/features.md has the table by chip generation.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ namespace hypermile {
 struct CounterForm {
   Feature feature;
   const char* metric;
-  const char* added = nullptr;  // a second metric that is added to the first
-  double scale = 0.01;          // from the metric's unit, mostly per cent of peak
+  const char* added = nullptr;  // a second metric, added to the first
+  double scale = 0.01;          // from the metric's unit, mostly percent of peak, to the feature's
 };
 
-// By feature; forms of one feature stand together.
+// Sorted by feature, the best form of each feature first.
 std::span<const CounterForm> counter_forms();
 
 }  // namespace hypermile

@@ -26,7 +26,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// What it writes goes to `output`; signals are as if a shell had started it, whatever we hold back.
+// Both outputs of the child go to `output`. Its signals are reset to their defaults, whatever this
+// process blocks or ignores.
 int spawn(pid_t& child, const std::string& path, std::vector<std::string> words,
           std::vector<std::string> variables, int output) {
   posix_spawn_file_actions_t actions;
@@ -52,14 +53,14 @@ int spawn(pid_t& child, const std::string& path, std::vector<std::string> words,
   return error;
 }
 
-// False where the line is not what the program writes.
-bool read_document(const std::string& line, CounterReading& reading) {
+// False where the line does not have the program's format.
+bool read_document(const std::string& line, PerformanceCounterReading& reading) {
   const auto document = nlohmann::json::parse(line, nullptr, false);
   if (!document.is_object() || !document.contains("features") || !document.contains("samples") ||
       !document["features"].is_object() || !document["samples"].is_number_unsigned()) {
     return false;
   }
-  CounterReading read;
+  PerformanceCounterReading read;
   read.samples = document["samples"].get<std::size_t>();
   for (const auto& [name, value] : document["features"].items()) {
     const auto feature = feature_from(name);
@@ -70,9 +71,9 @@ bool read_document(const std::string& line, CounterReading& reading) {
   return true;
 }
 
-// Lines of JSON and, where something went wrong, one that says what.
-CounterReading read_lines(const std::string& text) {
-  CounterReading reading;
+// Reads lines of JSON. A line in another form is the program's error message.
+PerformanceCounterReading read_lines(const std::string& text) {
+  PerformanceCounterReading reading;
   std::string complaint;
   std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
   for (std::string line; std::getline(lines, line);) {
@@ -92,7 +93,7 @@ CounterProcess::~CounterProcess() {
   end();
   const Instant until = clock_.now() + kPatience;
   while (!reap() && clock_.now() < until) clock_.sleep_for(kPatience / 50);
-  // It dies when the driver lets go of it, which is not ours to wait for.
+  // A process inside the driver ends when the driver returns; nobody waits for that.
   if (child_ > 0) ::kill(child_, SIGKILL);
   reap();
 }
@@ -102,18 +103,19 @@ void CounterProcess::begin(const GpuIdentity& gpu) {
   problem_.clear();
   text_.clear();
   if (!reap()) {
-    problem_ = "the program that reads performance counters still hangs from the last time";
+    problem_ = "the last program that read performance counters has not ended yet";
     return;
   }
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    problem_ = fmt::format("no pipe for performance counters: {}", std::strerror(errno));
+    problem_ =
+        fmt::format("cannot create a pipe to read performance counters: {}", std::strerror(errno));
     return;
   }
   std::vector<std::string> words = program_.arguments;
   words.emplace_back("--gpu");
   words.push_back(gpu.pci.text());
-  // Its own end blocks, as programs expect.
+  // The child's end blocks, as programs expect.
   ::fcntl(ends[1], F_SETFL, 0);
   const int error = spawn(child_, program_.path, std::move(words), program_.environment, ends[1]);
   ::close(ends[1]);
@@ -125,16 +127,16 @@ void CounterProcess::begin(const GpuIdentity& gpu) {
                          std::strerror(error));
 }
 
-CounterReading CounterProcess::end() {
+PerformanceCounterReading CounterProcess::end() {
   if (output_ < 0) {
-    CounterReading nothing;
+    PerformanceCounterReading nothing;
     nothing.problem = std::exchange(problem_, {});
     return nothing;
   }
   read_output();
   close_output();
   if (child_ > 0 && !reap()) ::kill(child_, SIGTERM);
-  CounterReading reading = read_lines(text_);
+  PerformanceCounterReading reading = read_lines(text_);
   if (reading.samples == 0 && reading.problem.empty()) {
     reading.problem = "performance counters have not answered in time";
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads performance counters through a program of our own (`hypermile counters`): CUPTI and the
-// CUDA driver are loaded there and not beside the job's measurements, so that whatever they do to
-// their process, features are missing and nothing else. The program writes a line of JSON now and
-// then with the means so far; the last one counts.
+// Reads performance counters in a child process (`hypermile counters`), which loads CUPTI and the
+// CUDA driver: if these crash or hang, features are missing and measurements go on. The child
+// writes lines of JSON with the means so far, and the last complete line counts. Called by the
+// measuring thread of `run` and `sweep`; failures are reported in
+// PerformanceCounterReading::problem.
 #pragma once
 
 #include <sys/types.h>
@@ -12,27 +13,27 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/counter_source.h"
+#include "measure/performance_counters.h"
 
 namespace hypermile {
 
 struct CounterProgram {
   std::string path;
-  std::vector<std::string> arguments;    // of its own name on; --gpu and the GPU come behind
-  std::vector<std::string> environment;  // NAME=VALUE
+  std::vector<std::string> arguments;    // from argv[0] on; "--gpu" and the address are appended
+  std::vector<std::string> environment;  // NAME=VALUE entries
 };
 
-class CounterProcess final : public CounterSource {
+class CounterProcess final : public PerformanceCounters {
  public:
-  // `clock` must outlive it.
+  // `clock` must outlive the object.
   CounterProcess(CounterProgram program, Clock& clock);
-  // Ends the program; waits half a second at most for it.
+  // Ends the program and waits for it, at most half a second.
   ~CounterProcess() override;
   CounterProcess(const CounterProcess&) = delete;
   CounterProcess& operator=(const CounterProcess&) = delete;
 
   void begin(const GpuIdentity& gpu) override;
-  CounterReading end() override;
+  PerformanceCounterReading end() override;
 
  private:
   void read_output();
@@ -41,10 +42,10 @@ class CounterProcess final : public CounterSource {
 
   CounterProgram program_;
   Clock& clock_;
-  pid_t child_ = 0;  // 0: none, or reaped
+  pid_t child_ = 0;  // 0 where there is none, or it is reaped
   int output_ = -1;
-  std::string text_;     // of the program so far
-  std::string problem_;  // why there is none
+  std::string text_;     // the program's output so far
+  std::string problem_;  // why the program does not run
 };
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With the shell in the program's place, in real time: it makes a file once it has said everything,
-// and nothing here waits longer than for that.
+// A shell script plays the program, in real time. It creates a file once it has written everything,
+// and the tests wait for that file only.
 #include "predict/counters/counter_process.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ class CounterProcessTest : public testing::Test {
         {"/bin/sh", {"sh", "-c", script, "sh"}, {"PATH=/usr/bin:/bin", "SAID=" + said_}}, *clock_);
   }
 
-  // Begins, lets the shell say what it says, and ends.
-  CounterReading reading_of(CounterProcess& process) {
+  // Begins, waits until the shell has written everything, and ends.
+  PerformanceCounterReading reading_of(CounterProcess& process) {
     process.begin(card());
     wait_until_said();
     return process.end();
@@ -60,7 +60,7 @@ TEST_F(CounterProcessTest, TakesTheLastDocumentOfAProgramThatStillRuns) {
          echo '{"samples":9,"features":{"sm_active":0.5,"l2_active":0.25}}'
          printf '{"samples":99,"feat'; : > "$SAID"; exec sleep 30)");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 9U);
   EXPECT_EQ(reading.features.get(Feature::kSmActive), 0.5);
@@ -75,10 +75,10 @@ TEST_F(CounterProcessTest, NamesTheGpuByItsAddress) {
   EXPECT_EQ(reading_of(process).samples, 1U);
 }
 
-TEST_F(CounterProcessTest, PassesOnTheLineOfAProgramThatCouldNot) {
+TEST_F(CounterProcessTest, PassesOnTheErrorLineOfAProgramThatFails) {
   CounterProcess process = asking("echo 'hypermile: you may not; ask root' >&2; exit 1");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 0U);
   EXPECT_EQ(reading.problem, "you may not; ask root");
@@ -88,7 +88,7 @@ TEST_F(CounterProcessTest, KeepsWhatWasReadBeforeAProgramDied) {
   CounterProcess process =
       asking(R"(echo '{"samples":4,"features":{"sm_active":0.5}}'; sh -c 'kill -SEGV $$')");
 
-  const CounterReading reading = reading_of(process);
+  const PerformanceCounterReading reading = reading_of(process);
 
   EXPECT_EQ(reading.samples, 4U);
   EXPECT_EQ(reading.problem, "");
@@ -99,7 +99,7 @@ TEST_F(CounterProcessTest, DoesNotWaitForAProgramThatSaysNothing) {
   process.begin(card());
   const Instant before = clock_->now();
 
-  const CounterReading reading = process.end();
+  const PerformanceCounterReading reading = process.end();
 
   EXPECT_LT((clock_->now() - before).value(), 0.2);
   EXPECT_NE(reading.problem.find("not answered"), std::string::npos);
@@ -112,18 +112,18 @@ TEST_F(CounterProcessTest, TakesNoNumbersFromGarbage) {
         "{\"samples\":3,\"features\":{\"warp_drive\":1}}"}) {
     CounterProcess process = asking(std::string("echo '") + garbage + "'");
 
-    const CounterReading reading = reading_of(process);
+    const PerformanceCounterReading reading = reading_of(process);
 
     EXPECT_EQ(reading.features.known(), 0U) << garbage;
     EXPECT_EQ(reading.problem, garbage);
   }
 }
 
-TEST_F(CounterProcessTest, SaysSoWhereTheProgramCannotBeStarted) {
+TEST_F(CounterProcessTest, ReportsAProgramThatCannotBeStarted) {
   CounterProcess process({"/not/there", {"there"}, {}}, *clock_);
 
   process.begin(card());
-  const CounterReading reading = process.end();
+  const PerformanceCounterReading reading = process.end();
 
   EXPECT_NE(reading.problem.find("/not/there"), std::string::npos);
 }
@@ -143,7 +143,7 @@ TEST_F(CounterProcessTest, LeavesNoProcessBehind) {
     wait_until_said();
   }
 
-  // One that was killed but not yet reaped is all that may be left.
+  // Only a killed process that is not yet reaped may be left.
   while (::waitpid(-1, nullptr, 0) > 0) {
   }
   EXPECT_EQ(errno, ECHILD);

@@ -8,16 +8,16 @@
 namespace hypermile {
 namespace {
 
-// A sample holds what was counted since the one before, so nothing is missed between them; this is
-// often enough for counters of 32 bits. Every unit of a busy chip writes its part of it: a sample a
-// millisecond filled 16 MiB of an H200 before they were read.
+// A sample holds everything counted since the sample before, so a longer interval loses nothing,
+// and this one is short enough for counters of 32 bits. Every unit of a busy chip writes a record
+// for each sample: at one sample per millisecond, an H200 filled 16 MiB before they were read.
 constexpr std::uint64_t kIntervalNanoseconds = 5'000'000;
 constexpr std::uint64_t kIntervalClocks = 5'000'000;
 constexpr std::size_t kBufferBytes = std::size_t(64) << 20U;
 constexpr Seconds kDecodePeriod = Seconds(0.05);
 constexpr std::uint32_t kMostSamples = 512;  // decoded at once
 
-// Turing and GA100 cannot be triggered by time.
+// Turing and GA100 cannot trigger samples by time.
 bool has_time_trigger(const std::string& chip) {
   return !chip.starts_with("TU") && chip != "GA100";
 }
@@ -29,7 +29,7 @@ Result<void> checked(const char* call, int code) {
 
 }  // namespace
 
-// Enabled while it lives; what was begun is ended, whatever failed.
+// Samples one group while it lives. The destructor ends whatever was begun.
 class CounterSampler::Session {
  public:
   Session(const CounterLibrary& library, CounterHost& group) : library_(library), group_(group) {}
@@ -72,12 +72,12 @@ class CounterSampler::Session {
     return {};
   }
 
-  // Hands every complete sample to `take`. True: the card's buffer was full, some were lost, and no
-  // more will come. Where none had come yet, that is an error.
+  // Hands every complete sample to `take`. Returns true where the card's buffer was full: samples
+  // were lost and no more will come. Before the first sample, a full buffer is an error.
   template <class Take>
   Result<bool> drain(const Take& take) {
     bool lost = false;
-    // One image may not hold all there are; never longer than so many images.
+    // One image may not hold all samples, so several are read; 16 at most, so that the loop ends.
     for (int images = 0; images < 16; ++images) {
       auto decode = pm::fresh<pm::Decode>();
       decode.sampling = sampling_;
@@ -121,7 +121,7 @@ class CounterSampler::Session {
       evaluate.sample = i;
       RETURN_IF_ERROR(
           checked("cuptiProfilerHostEvaluateToGpuValues", library_.evaluate(&evaluate)));
-      // The first one began before sampling did.
+      // The first sample also counts what happened before sampling began.
       if (!std::exchange(first_, false)) take(values);
     }
     return {};
@@ -147,14 +147,15 @@ Result<std::unique_ptr<CounterSampler>> CounterSampler::open(const CounterLibrar
   RETURN_IF_ERROR(checked("cuptiDeviceGetChipName", library.chip_name(&name)));
   sampler->chip_ = name.chip == nullptr ? "" : name.chip;
   ASSIGN_OR_RETURN(const auto available, sampler->read_availability());
-  ASSIGN_OR_RETURN(sampler->groups_, plan_counters(library, sampler->chip_, available));
+  ASSIGN_OR_RETURN(sampler->groups_, group_counters(library, sampler->chip_, available));
   return sampler;
 }
 
 Result<void> CounterSampler::find_device(const std::string& pci) {
   if (const int code = library_.driver_init(0); code != 0) {
-    return Error{ErrorCode::kNoDriver, fmt::format("the CUDA driver does not start: code {}", code),
-                 "'hypermile doctor' says what this machine has"};
+    return Error{ErrorCode::kNoDriver,
+                 fmt::format("the CUDA driver cannot be initialised: code {}", code),
+                 "run 'hypermile doctor' to see what this machine has"};
   }
   int device = 0;
   if (const int code = library_.device_by_pci(&device, pci.c_str()); code != 0 || device < 0) {

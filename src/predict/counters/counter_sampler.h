@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples a GPU's performance counters through CUPTI, whatever process its kernels come from, and
-// averages them to features. It makes no CUDA context, so the GPU's memory is left to the job.
+// Samples a GPU's performance counters through CUPTI and averages them to features, whatever
+// process the kernels come from. It creates no CUDA context, so it uses none of the job's GPU
+// memory.
 //
-// For a program of its own (`hypermile counters`): a library that is not ours may crash or hang,
-// and neither the job nor hypermile beside it shall. Every call may fail; what was sampled until
-// then stays.
+// It runs in the program `hypermile counters`, because CUPTI may crash or hang and must not take
+// the job or the measurements with it. Every call may fail; samples taken before stay valid.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@
 
 #include "base/clock.h"
 #include "measure/feature_means.h"
-#include "predict/counters/counter_plan.h"
+#include "predict/counters/counter_groups.h"
 
 namespace hypermile {
 
 class CounterSampler {
  public:
-  // The GPU with this PCI address ("00000000:3B:00.0"). `library` and `clock` must outlive it.
+  // Opens the GPU at a PCI address ("00000000:3B:00.0"). `library` and `clock` must outlive it.
   static Result<std::unique_ptr<CounterSampler>> open(const CounterLibrary& library, Clock& clock,
                                                       const std::string& pci);
 
-  // Samples the next group of counters for so long, or until `stop`.
+  // Samples the next group of counters for `length`, or until `stop`.
   Result<void> take_turn(Seconds length, std::stop_token stop);
 
-  Features features() const { return means_.means(); }  // of all turns so far
+  Features features() const { return means_.means(); }  // means over all turns so far
   std::size_t samples() const { return samples_; }
   std::size_t groups() const { return groups_.size(); }
   const std::string& chip() const { return chip_; }
@@ -35,7 +35,7 @@ class CounterSampler {
   bool overflowed() const { return overflowed_; }  // some samples were lost
 
  private:
-  class Session;  // counters while they are being sampled
+  class Session;  // the sampling of one group
 
   CounterSampler(const CounterLibrary& library, Clock& clock) : library_(library), clock_(clock) {}
   Result<void> find_device(const std::string& pci);

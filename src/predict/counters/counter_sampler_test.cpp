@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kAddress = "00000000:3B:00.0";
 
-// Everything from the first call to the last: a turn of every group.
+// Opens the sampler and takes one turn of every group.
 Result<Features> sample(FakeCounters& fake) {
   VirtualClock clock;
   ASSIGN_OR_RETURN(const auto sampler, CounterSampler::open(fake.library, clock, kAddress));
@@ -24,7 +24,7 @@ TEST(CounterSampler, AveragesEveryGroupToFeaturesInTheirUnits) {
   const auto features = sample(fake);
 
   ASSERT_TRUE(features.ok());
-  // The fake's per cents are the lengths of the metrics' names, its rates 2 GB/s each way.
+  // The fake answers a percentage equal to the length of the metric's name, and 2 GB/s each way.
   EXPECT_NEAR(
       *features->get(Feature::kSmActive),
       0.01 * static_cast<double>(
@@ -35,7 +35,7 @@ TEST(CounterSampler, AveragesEveryGroupToFeaturesInTheirUnits) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterSampler, LeavesMissingWhatIsNoNumber) {
+TEST(CounterSampler, LeavesAFeatureUnknownWhereItsValueIsNotANumber) {
   FakeCounters fake;
 
   const auto features = sample(fake);
@@ -99,7 +99,7 @@ constexpr const char* kCalls[] = {"cuptiProfilerInitialize",
                                   "cuptiPmSamplingDecodeData",
                                   "cuptiPmSamplingGetCounterDataInfo"};
 
-// What ends something has nobody to tell that it failed.
+// Calls that end something run in destructors, which cannot report a failure.
 bool ends_something(std::string_view call) {
   return call.ends_with("Stop") || call.ends_with("Disable") || call.ends_with("Deinitialize");
 }
@@ -139,7 +139,7 @@ TEST(CounterSampler, KeepsWhatItHasWhereTheCardsBufferRunsFull) {
   EXPECT_EQ(fake.open_objects(), 0);
 }
 
-TEST(CounterSampler, TellsPermissionBusyAndUnsupportedApart) {
+TEST(CounterSampler, DistinguishesPermissionBusyAndUnsupported) {
   const std::pair<int, ErrorCode> meant[] = {
       {35, ErrorCode::kPermission}, {40, ErrorCode::kPermission},  {26, ErrorCode::kBusy},
       {7, ErrorCode::kBusy},        {27, ErrorCode::kUnsupported}, {43, ErrorCode::kUnsupported},
@@ -156,7 +156,7 @@ TEST(CounterSampler, TellsPermissionBusyAndUnsupportedApart) {
   }
 }
 
-TEST(CounterSampler, SaysSoWhereTheDriverDoesNotStartOrKnowsNoSuchGpu) {
+TEST(CounterSampler, ReportsADriverThatDoesNotStartOrAnUnknownGpu) {
   FakeCounters fake;
   {
     const TestVariable failing("FAKE_DRIVER_INIT", "999");

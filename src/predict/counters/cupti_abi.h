@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of CUPTI's binary interface that reading performance counters needs (PM sampling and
-// the profiler's host side, CUPTI 12.6 and newer), written down so that no vendor header is needed
-// to build. Layouts are NVIDIA's, names are ours. Every call takes one structure that begins with
-// its own size; a field added by a later version stands behind and is not read. tests/abi compares
-// all of it with the vendor's headers.
+// The parts of CUPTI's binary interface that read performance counters (PM sampling and the
+// profiler's host side, CUPTI 12.6 and newer), declared here so that the build needs no vendor
+// header. Layouts are NVIDIA's, names are ours. Every call takes one structure that begins with its
+// own size; later versions add fields at the end, which are not read here. tests/abi compares these
+// declarations with the vendor's headers.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ enum Code : int {
   kInsufficientPrivileges = 35,
   kVirtualInsufficientPrivileges = 40,
   kConfidentialComputing = 41,
-  kWslDevice = 45,  // 41 to 45: kinds of devices that have no counters to show
+  kWslDevice = 45,  // 41 to 45 are kinds of devices without counters
   kUnknown = 999,
 };
 
 struct HostTag;
 struct SamplingTag;
-using Host = HostTag*;          // knows a chip's metrics
-using Sampling = SamplingTag*;  // sampling of one device
+using Host = HostTag*;          // describes a chip's metrics
+using Sampling = SamplingTag*;  // the sampling of one device
 
 enum ProfilerType : int { kPmSampling = 1 };
 enum Trigger : int { kSysClockInterval = 0, kTimeInterval = 1 };
@@ -51,7 +51,7 @@ struct Availability {
   std::size_t size;
   void* reserved;
   std::size_t device;
-  std::size_t image_size;  // out where the image is null
+  std::size_t image_size;  // out, where `image` is null
   std::uint8_t* image;
 };
 
@@ -62,7 +62,7 @@ struct HostInitialize {
   const char* chip;
   const std::uint8_t* availability;
   Host host;               // out
-  const char* metric_set;  // since CUPTI 13.2; null: any metrics
+  const char* metric_set;  // since CUPTI 13.2; null allows any metric
 };
 struct HostDeinitialize {
   std::size_t size;
@@ -114,7 +114,7 @@ struct Enable {
   std::size_t device;
   Sampling sampling;  // out
 };
-// Disable, start and stop.
+// The argument of disable, start and stop.
 struct OfSampling {
   std::size_t size;
   void* reserved;
@@ -127,7 +127,7 @@ struct SetConfig {
   std::size_t config_size;
   const std::uint8_t* config;
   std::size_t buffer_bytes;
-  std::uint64_t interval;  // clocks or nanoseconds, as the trigger says
+  std::uint64_t interval;  // in clocks or nanoseconds, by `trigger`
   Trigger trigger;
   int keep_latest;
 };
@@ -166,7 +166,7 @@ struct DataInfo {
   std::size_t completed;  // out
 };
 
-// What CUPTI takes for the size of a structure: up to its last field, without what pads it.
+// The size that CUPTI expects of a structure: up to its last field, without padding.
 template <class Params>
 constexpr std::size_t size_of() {
   return sizeof(Params);
@@ -176,7 +176,7 @@ constexpr std::size_t size_of<Decode>() {
   return offsetof(Decode, overflow) + sizeof(std::uint8_t);
 }
 
-// As CUPTI 12 knows it; later ones take both sizes.
+// The size that CUPTI 12 expects; later versions accept both.
 template <>
 constexpr std::size_t size_of<HostInitialize>() {
   return offsetof(HostInitialize, metric_set);

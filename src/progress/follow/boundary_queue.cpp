@@ -7,7 +7,7 @@
 namespace hypermile {
 namespace {
 
-// GPU times that come less often than this do not come.
+// Without a GPU time for this long, none is expected any more.
 constexpr Seconds kStillComing = Seconds(10);
 
 }  // namespace
@@ -44,8 +44,8 @@ void BoundaryQueue::add(const GpuTime& time, Instant now) {
       newest_timed_->number < record.number) {
     newest_timed_ = record;
   }
-  // Boundaries of several levels may stand at one launch, and back-filled ones come late: few wait,
-  // so all are looked at, newest first.
+  // Several levels may have a boundary at one launch, and back-filled boundaries come late. Few
+  // boundaries wait, so all are checked, newest first.
   for (auto at = waiting_.rbegin(); at != waiting_.rend(); ++at) {
     if (at->record != record) continue;
     at->boundary.gpu_time = time.time;

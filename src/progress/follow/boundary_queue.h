@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boundaries of one process that wait for their GPU times. The detector numbers launches as they
-// are handed to it, the ring by its records: the queue knows both and joins a GPU time, which names
-// a record, to the Boundary at that launch.
-//
-// Fixed memory but for the Boundaries that wait, and those are bounded by the delays.
+// Boundaries of one process that wait for their GPU times. The detector numbers launches as it
+// receives them, the ring numbers its records; the queue knows both and joins a GPU time, which
+// names a record, to the Boundary at that launch. Part of ProcessProgress; never fails. It uses
+// fixed memory, apart from waiting Boundaries, which the delays bound.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +18,44 @@
 namespace hypermile {
 
 // How long Boundaries wait. Sensors are read late too (a power buffer is drained once a second), so
-// even a Boundary that expects no GPU time waits for what was measured around it.
+// even a Boundary without a GPU time waits for the measurements around it.
 struct ProgressDelays {
   Seconds least = Seconds(1.5);
-  Seconds most = Seconds(6);  // where GPU times are coming
+  Seconds most = Seconds(6);  // while GPU times are coming
 };
 
 class BoundaryQueue {
  public:
   struct Released {
     Boundary boundary;
-    // No Window may reach over it: a pattern was found anew, GPU times begin to come, or they count
-    // from elsewhere.
+    // No Window may span this Boundary: a new pattern was found, GPU times begin, or their origin
+    // changed.
     bool fresh = false;
   };
 
   explicit BoundaryQueue(const ProgressDelays& delays);
 
-  // The next launch that the detector gets is record `number`.
+  // The next launch that the detector receives is record `number`.
   void add_launch(std::uint64_t number);
-  // The Boundaries that follow are another stretch than those before.
+  // The Boundaries that follow must not be joined with those before.
   void begin_stretch() { fresh_ = true; }
   void add(const Boundary& boundary);
-  // The same, told by the program itself: its record `number`, in the ring of ticks if `tick`.
+  // The same for an iteration that the program reported in record `number`, of the ring of ticks if
+  // `tick`.
   void add_step(const Boundary& boundary, std::uint64_t number, bool tick);
-  // What waits of the last stretch was a mistake.
+  // Drops the Boundaries of the last stretch that still wait: they counted the wrong thing.
   void forget_stretch();
-  // Late, early or of a launch that is no Boundary: then it is passed over.
+  // Ignored if it comes too late or too early, or if there is no Boundary at its launch.
   void add(const GpuTime& time, Instant now);
 
-  // Those that have waited long enough, oldest first; all of them with `everything`.
+  // Boundaries that have waited long enough, oldest first; with `everything`, all of them.
   std::vector<Released> release(Instant now, bool everything);
 
  private:
-  static constexpr std::size_t kNumbers = std::size_t{1} << 17;  // what the detector looks back
+  // As many launches as the detector looks back on.
+  static constexpr std::size_t kNumbers = std::size_t{1} << 17;
 
-  // A record of the ring of launches, or of that of ticks.
+  // A record in the ring of launches or in the ring of ticks.
   struct Record {
     std::uint64_t number = 0;
     bool tick = false;
@@ -62,8 +63,8 @@ class BoundaryQueue {
   };
   struct Waiting {
     Boundary boundary;
-    std::optional<Record> record;       // whose GPU time is its
-    std::optional<std::uint32_t> axis;  // of its GPU time
+    std::optional<Record> record;       // the record whose GPU time belongs here
+    std::optional<std::uint32_t> axis;  // axis of the GPU time
     bool fresh = false;
   };
 
@@ -74,9 +75,10 @@ class BoundaryQueue {
   std::uint64_t launches_ = 0;
   std::deque<Waiting> waiting_;
   bool fresh_ = false;
-  std::optional<Record> newest_timed_;  // of those with a GPU time
+  std::optional<Record> newest_timed_;  // newest record that has a GPU time
   std::optional<Instant> timed_at_;
-  std::optional<std::uint32_t> axis_;  // of the stretch being released; none: no GPU time yet
+  // Axis of the stretch being released; nullopt before its first GPU time.
+  std::optional<std::uint32_t> axis_;
 };
 
 }  // namespace hypermile

@@ -12,7 +12,7 @@ Instant at(double seconds) {
 
 class BoundaryQueueTest : public ::testing::Test {
  protected:
-  // One launch an iteration, with records numbered from 100 in steps of 3.
+  // One launch per iteration, with records numbered from 100 in steps of 3.
   void boundary(double time) {
     queue_.add_launch(100 + 3 * launches_);
     Boundary made;
@@ -55,7 +55,8 @@ TEST_F(BoundaryQueueTest, WaitsLongerWhileGpuTimesAreComing) {
   gpu_time(0, 1.2, 1.3);
   boundary(1.1);
 
-  EXPECT_EQ(queue_.release(at(3), false).size(), 1U) << "the second may still get one";
+  EXPECT_EQ(queue_.release(at(3), false).size(), 1U)
+      << "the second boundary may still get a GPU time";
   gpu_time(1, 3.3, 3.4);
   EXPECT_EQ(queue_.release(at(3.4), false).size(), 1U);
 }
@@ -68,7 +69,7 @@ TEST_F(BoundaryQueueTest, DoesNotWaitForEver) {
   EXPECT_EQ(queue_.release(at(6.2), false).size(), 2U);
 }
 
-TEST_F(BoundaryQueueTest, MarksWhereNoWindowMayReachOver) {
+TEST_F(BoundaryQueueTest, MarksBoundariesThatNoWindowMaySpan) {
   boundary(1.0);
   queue_.begin_stretch();
   boundary(1.1);
@@ -98,11 +99,11 @@ TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
 
   ASSERT_EQ(ready.size(), 4U);
   EXPECT_FALSE(ready[1].fresh);
-  EXPECT_TRUE(ready[2].fresh) << "back-filled ones before it have host times only";
+  EXPECT_TRUE(ready[2].fresh) << "back-filled boundaries before it have host times only";
   EXPECT_FALSE(ready[3].fresh);
 }
 
-TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
+TEST_F(BoundaryQueueTest, ForgetsAMistakenStretch) {
   boundary(1.0);
   queue_.begin_stretch();
   boundary(1.1);
@@ -113,7 +114,7 @@ TEST_F(BoundaryQueueTest, ForgetsAStretchThatWasAMistake) {
   EXPECT_EQ(queue_.release(at(9), true).size(), 1U);
 }
 
-TEST_F(BoundaryQueueTest, PassesOverGpuTimesOfOtherLaunches) {
+TEST_F(BoundaryQueueTest, IgnoresGpuTimesOfOtherLaunches) {
   boundary(1.0);
   queue_.add(GpuTime{101, Seconds(9), 1, 0}, at(1.1));
 

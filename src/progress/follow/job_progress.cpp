@@ -24,9 +24,9 @@ void JobProgress::attend(const Attention& attention) {
   for (const auto& process : processes_) process->attend(attention);
 }
 
-void JobProgress::step(Instant now) {
+void JobProgress::poll(Instant now) {
   look_for_processes();
-  for (const auto& process : processes_) process->step(now);
+  for (const auto& process : processes_) process->poll(now);
   if (!looked_ || now - *looked_ >= kLookForEnds) {
     looked_ = now;
     look_for_ends(now);
@@ -37,8 +37,8 @@ void JobProgress::look_for_processes() {
   for (RingReader* ring : folder_.discover()) {
     const Result<RingInfo> info = ring->info();
     if (!info) continue;
-    // The tick library and the injected one each have a ring in the same process. After an exec the
-    // same number is another program.
+    // The tick library and the injected library each have a ring in the same process. After an
+    // exec, the same pid is another program.
     const auto same = std::ranges::find_if(processes_, [&](const auto& process) {
       return process->pid() == info->pid && !process->over() && !process->has(info->source);
     });
@@ -55,8 +55,8 @@ void JobProgress::look_for_processes() {
   }
 }
 
-// A process that was killed says nothing, so its number is looked up too. Its rings are removed:
-// their number is limited, and a job may start thousands of processes.
+// A process that was killed leaves no record of its end, so its pid is checked too. Its rings are
+// removed, because their number is limited and a job may start thousands of processes.
 void JobProgress::look_for_ends(Instant now) {
   for (Held& held : held_) {
     const Result<RingInfo> info = held.ring->info();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far the whole job has come: every process of it that uses CUDA or ticks leaves a ring in one
-// folder, and is found, followed and at its end let go here.
+// The progress of a whole job. Every process that uses CUDA or ticks puts a ring into one folder;
+// this class finds the processes, follows them, and lets go of them when they end. One thread.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@ namespace hypermile {
 
 class JobProgress {
  public:
-  // Both must outlive it.
+  // Both references must outlive this object.
   JobProgress(RingFolder& folder, ProgressSink& sink, const ProgressDelays& delays = {});
 
-  // Whether every launch of every process shall be watched; else, those that matter (watch_duty.h).
+  // Sets how closely the processes are watched (watch_duty.h).
   void attend(const Attention& attention);
 
-  // Looks for new processes, takes what all of them wrote, lets go of those that have ended.
-  void step(Instant now);
-  // The run is over.
+  // Looks for new processes, reads what all processes wrote, and releases those that have ended.
+  void poll(Instant now);
+  // Called once, when the run is over.
   void finish(Instant now);
 
-  // In order of appearance; those that have ended stay.
+  // In order of appearance; ended processes stay in the list.
   const std::vector<std::unique_ptr<ProcessProgress>>& processes() const { return processes_; }
-  // The one that launched most.
+  // The process with the most launches.
   const ProcessProgress* main_process() const;
 
  private:

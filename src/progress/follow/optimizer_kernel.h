@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a kernel's name says that it updates weights. An outer level that has such a kernel is an
-// optimizer step over micro-batches; any other may be logging.
+// Guesses from a kernel's name whether it updates weights. An outer level with such a kernel is an
+// optimizer step over micro-batches; any other level may be logging.
 #pragma once
 
 #include <algorithm>

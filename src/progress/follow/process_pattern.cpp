@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ProcessProgress makes of what its detector tells: patterns found and lost, iterations, and
-// the levels above them.
+// The part of ProcessProgress that handles the detector's reports: patterns found and lost,
+// iterations, and outer levels.
 #include <algorithm>
 #include <utility>
 
@@ -72,7 +72,7 @@ void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {
 }
 
 void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time) {
-  // What ended unseen ended nobody knows when: the dark stretch counts for nobody.
+  // Nobody knows when the pattern ended during the dark stretch, so that time is not counted.
   if (unseen_) since = std::min(since, unseen_->since);
   unseen_.reset();
   if (locked_since_ && since > *locked_since_)

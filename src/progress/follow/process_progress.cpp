@@ -42,7 +42,7 @@ ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDe
 ProcessProgress::~ProcessProgress() = default;
 
 void ProcessProgress::attach(RingReader& ring, const RingInfo& info) {
-  // Ticks are read before the launches among which their GPU times are.
+  // Ticks are read before the launches, among which the ticks' GPU times are.
   const auto at = info.source == RingSource::kTicks ? rings_.begin() : rings_.end();
   rings_.insert(at, {&ring, info.source});
   if (info.source == RingSource::kLaunches && ticking()) ask_for_step_events();
@@ -61,7 +61,7 @@ RingReader* ProcessProgress::launch_ring() const {
   return nullptr;
 }
 
-void ProcessProgress::step(Instant now) {
+void ProcessProgress::poll(Instant now) {
   if (over_) return;
   for (Source& source : rings_) drain(source, now);
   if (!ticking()) {
@@ -95,7 +95,7 @@ void ProcessProgress::drain(Source& source, Instant now) {
   }
   lost_ += batch_.lost;
   damaged_ += batch_.damaged;
-  // The note that launches are watched again may be among what was lost.
+  // The record that launches are watched again may have been lost.
   if (batch_.lost > 0 && dark_since_ && !batch_.launches.empty())
     watched_again(batch_.launches.front().launch.time, batch_.launches.front().number);
   take_notices(batch_);
@@ -117,7 +117,7 @@ void ProcessProgress::seen(Instant time) {
   last_seen_ = std::max(last_seen_.value_or(time), time);
 }
 
-// Launches and the notes on watching in the order in which they were written.
+// Takes launches and kWatch notices in the order in which they were written.
 void ProcessProgress::take_launches(const RingBatch& batch) {
   auto notice = batch.notices.begin();
   const auto take_notes_before = [&](std::uint64_t number) {
@@ -125,7 +125,7 @@ void ProcessProgress::take_launches(const RingBatch& batch) {
   };
   for (const NumberedLaunch& launch : batch.launches) {
     take_notes_before(launch.number);
-    // Some are seen while the switches are being turned: they are not all.
+    // Launches seen while the callbacks are being switched are incomplete, so they are dropped.
     if (!dark_since_) take_launch(launch);
   }
   take_notes_before(std::numeric_limits<std::uint64_t>::max());
@@ -134,7 +134,7 @@ void ProcessProgress::take_launches(const RingBatch& batch) {
 void ProcessProgress::take_launch(const NumberedLaunch& launch) {
   seen(launch.launch.time);
   stretch_.add(launch);
-  // Ticks tell all; the launches are then only counted as signs of life.
+  // Ticks say everything; launches then only show that the job is alive.
   if (ticking()) return;
   idle_ = false;
   queue_.add_launch(launch.number);
@@ -149,7 +149,8 @@ void ProcessProgress::take_notices(const RingBatch& batch) {
   }
 }
 
-// The record of a context is long overwritten when somebody attaches; its times tell as well.
+// When somebody attaches, the record of a context may be overwritten, but GPU times name the device
+// too.
 void ProcessProgress::note_device(std::uint32_t device) {
   if (std::ranges::count(devices_, device) == 0) devices_.push_back(device);
 }
@@ -182,8 +183,8 @@ void ProcessProgress::take_ticks(const RingBatch& batch, RingReader& ring) {
   }
 }
 
-// A better witness speaks up: what the launches seemed to show is dropped, for one unit of work
-// must not be counted under two names.
+// A better source was found. What the launches seemed to show is dropped, so that the same work is
+// not counted twice.
 void ProcessProgress::switch_to(ProgressSource source, Instant time) {
   source_ = source;
   queue_.forget_stretch();
@@ -205,7 +206,7 @@ void ProcessProgress::ask_for_events(const std::optional<Anchor>& anchor) {
   if (ring == nullptr) return;
   std::optional<WantedEvents> wanted;
   if (anchor) wanted = WantedEvents{anchor->kernel, anchor->previous, milliseconds(50)};
-  // Without events the host's times are used: nothing more to do about a failure.
+  // Without events the host's times are used, so a failure needs no other action.
   if (const Result<void> asked = ring->want_events(wanted); !asked) problem_ = asked.error().line();
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far one process of the job has come. Reads what its rings hold (launches and GPU times from
-// the injected library, ticks from the framework), finds iterations, and tells a sink of them as
-// Boundaries in order of time, each with its GPU time where there is one. Ticks win over NVTX
-// steps, and both over what the launch stream shows.
+// The progress of one process of the job. Reads its rings (launches and GPU times from the injected
+// library, ticks from the framework), finds iterations, and passes them to a sink as Boundaries in
+// order of time, with GPU times where they exist. Ticks take precedence over NVTX steps, and both
+// over the launch stream.
 //
-// A GPU time comes when the GPU gets there, seconds after the launch where the host runs ahead, so
-// Boundaries are held back for it; ProgressDelays says how long.
+// If the host runs ahead, a GPU time arrives seconds after its launch, so Boundaries are held back
+// for it; ProgressDelays says how long.
 //
-// Watching costs the job something, so once its pattern is known its launches are watched now and
-// then only (watch_duty.h), unless somebody wants to see everything (attend). What happened in
-// between is not known but estimated, if the same pattern was there before and after. One thread.
+// Watching slows the job a little. Once its pattern is known, its launches are watched only now and
+// then (watch_duty.h), unless attend() asks for everything. Iterations in between are estimated if
+// the pattern before and after is the same. One thread uses this class; failures end the progress
+// of this process and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +36,13 @@ std::string_view to_string(ProgressSource source);
 enum class ProgressState { kSearching, kLocked, kIdle, kEnded };
 std::string_view to_string(ProgressState state);
 
-// Something that a person or a log should know of.
+// A change that a person or a log should know about.
 struct ProgressChange {
   Instant time;
   ProgressState state = ProgressState::kSearching;
   ProgressSource source = ProgressSource::kNone;
-  std::optional<Pattern> pattern;  // that was found, changed or lost
-  bool known_phase = false;        // a phase met before
+  std::optional<Pattern> pattern;  // the pattern that was found, changed or lost
+  bool known_phase = false;        // the phase was met before
 };
 
 class ProcessProgress;
@@ -49,22 +50,22 @@ class ProcessProgress;
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
-  // `fresh`: no Window may reach from an earlier Boundary over this one.
+  // If `fresh`, no Window may span this Boundary.
   virtual void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) = 0;
   virtual void changed(const ProcessProgress& process, const ProgressChange& change) = 0;
 };
 
-// What is known of one phase, or, with ticks, of one name of them.
+// What is known of one phase or, with ticks, of one tick name.
 struct PhaseProgress {
   std::uint32_t phase = 0;
-  std::string name;       // of the ticks; "" for launches
-  double iterations = 0;  // of level 0
-  double estimated = 0;   // of them: while nobody watched, by the time they take
-  Seconds locked;         // how long it was in force
+  std::string name;       // name of the ticks; "" for launches
+  double iterations = 0;  // at level 0
+  double estimated = 0;   // part of `iterations` that was estimated for times without watching
+  Seconds locked;         // how long the phase was in force
   std::optional<Pattern> pattern;
   struct Level {
     OuterLevel outer;
-    bool optimizer = false;  // by its kernels' names: so inner iterations are micro-batches
+    bool optimizer = false;  // judged by kernel names; then inner iterations are micro-batches
   };
   std::vector<Level> levels;
 
@@ -79,28 +80,28 @@ struct PhaseProgress {
 
 class ProcessProgress final : private DetectorSink {
  public:
-  // `sink` must outlive it.
+  // `sink` must outlive this object.
   ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays = {},
                   const DutyTerms& duty = {});
   ~ProcessProgress() override;
   ProcessProgress(const ProcessProgress&) = delete;
   ProcessProgress& operator=(const ProcessProgress&) = delete;
 
-  // Another ring of the same process; `ring` must live until finish().
+  // Adds another ring of the same process. `ring` must live until finish().
   void attach(RingReader& ring, const RingInfo& info);
   bool has(RingSource source) const;
 
-  // Takes what the rings hold and passes on what is ripe. Failures are remembered, not returned:
-  // they end this process's progress and nothing else.
-  void step(Instant now);
-  // The process has ended, or the run: takes what is left, passes everything on, and forgets the
-  // rings.
+  // Reads the rings and passes on the Boundaries that have waited long enough. A failure is kept in
+  // problem() and ends only this process's progress.
+  void poll(Instant now);
+  // Called when the process or the run has ended: reads the rest, passes everything on, and
+  // releases the rings.
   void finish(Instant now);
   bool over() const { return over_; }
 
-  // Somebody measures in earnest: everything is watched until told otherwise.
+  // Sets how closely launches are watched from now on.
   void attend(const Attention& attention) { attention_ = attention; }
-  // Launches are not watched now.
+  // True while launches are not watched.
   bool dark() const { return dark_since_.has_value(); }
 
   pid_t pid() const { return pid_; }
@@ -109,25 +110,26 @@ class ProcessProgress final : private DetectorSink {
   ProgressState state() const;
   const std::vector<PhaseProgress>& phases() const { return phases_; }
   const PhaseProgress* phase_in_force() const;
-  // Devices, as CUDA numbers them in this process, in order of first use.
+  // Devices in order of first use, as CUDA numbers them in this process.
   const std::vector<std::uint32_t>& devices() const { return devices_; }
   std::uint64_t launches() const { return detector_.launches(); }
-  // The kernels of one iteration of a phase by name, with how often each is launched; with ticks,
-  // of what repeats in the launches now. Empty where no launches are seen, and once it is over.
+  // The kernels of one iteration of a phase, by name, with how often each is launched. With ticks,
+  // those of the pattern that the launches show now. Empty without launches and after the end.
   struct NamedKernel {
     std::string name;
     double count = 0;
   };
   std::vector<NamedKernel> kernel_mix(std::uint32_t phase) const;
-  std::optional<Instant> first_seen() const { return first_seen_; }  // of a launch or tick
+  // Time of the first launch or tick.
+  std::optional<Instant> first_seen() const { return first_seen_; }
   std::optional<Instant> last_seen() const { return last_seen_; }
-  // Under a lock, or between ticks.
+  // Total time under a lock or between ticks.
   Seconds covered() const;
   Result<WorkRateEstimate> work_rate() const;
   std::uint64_t lost() const { return lost_; }
   std::uint64_t damaged() const { return damaged_; }
   std::uint64_t gpu_times() const { return gpu_times_; }
-  // Of the library in it: RingStatus other than watching, with the reason; forks.
+  // State of the injected library: its RingStatus with the reason, and forks.
   const std::optional<RingInfo>& launch_info() const { return info_; }
   const std::string& problem() const { return problem_; }
 
@@ -158,7 +160,7 @@ class ProcessProgress final : private DetectorSink {
   void release(Instant now, bool everything);
   void ask_for_events(const std::optional<Anchor>& anchor);
   void ask_for_step_events();
-  // The program tells its iterations itself.
+  // True if the program itself reports its iterations.
   bool ticking() const { return source_ >= ProgressSource::kNvtxSteps; }
   PhaseProgress& phase(std::uint32_t number);
   void set_levels(PhaseProgress& phase, const Pattern& pattern);
@@ -183,15 +185,16 @@ class ProcessProgress final : private DetectorSink {
   WatchDuty duty_;
   WatchedStretch stretch_;
   Attention attention_;
-  bool known_phase_ = false;            // the one in force was met before
-  std::optional<Instant> dark_since_;   // launches are not watched
-  std::optional<Instant> asked_until_;  // that they need not be
+  bool known_phase_ = false;            // the phase in force was met before
+  std::optional<Instant> dark_since_;   // set while launches are not watched
+  std::optional<Instant> asked_until_;  // a dark stretch was requested until this time
   struct Unseen {
-    Instant since;                // of the dark stretch
-    std::optional<Instant> last;  // boundary before it
+    Instant since;                // start of the dark stretch
+    std::optional<Instant> last;  // last boundary before it
   };
-  std::optional<Unseen> unseen_;   // until the first boundary after it
-  std::optional<Seconds> period_;  // of the pattern in force, over a stretch long enough to tell
+  std::optional<Unseen> unseen_;  // set until the first boundary after a dark stretch
+  // Of the pattern in force, over a stretch long enough to measure it.
+  std::optional<Seconds> period_;
   bool idle_ = false;
   bool over_ = false;
   std::uint64_t lost_ = 0, damaged_ = 0, gpu_times_ = 0;

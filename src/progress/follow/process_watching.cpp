@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ProcessProgress does about launches that are not watched: when it asks for that, and what it
-// makes of what it did not see.
+// The part of ProcessProgress that decides when launches need not be watched, and accounts for what
+// was not seen.
 #include <cmath>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace hypermile {
 namespace {
 
-// Hosts run ahead by tenths of a second: over less, their times tell no period.
+// Hosts run ahead by tenths of a second, so a shorter stretch gives no reliable period.
 constexpr Seconds kLongEnough = Seconds(1.5);
 
 }  // namespace
@@ -25,7 +25,7 @@ void ProcessProgress::take_watch(const RingNotice& notice) {
 }
 
 void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
-  // A dark stretch after which no boundary came is one with the next.
+  // If no boundary came between two dark stretches, they count as one.
   if (!unseen_) unseen_ = Unseen{*dark_since_, stretch_.last_boundary()};
   if (const auto period = stretch_.period(kLongEnough)) period_ = period;
   dark_since_.reset();
@@ -37,8 +37,8 @@ void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
   queue_.begin_stretch();
 }
 
-// The first boundary after a dark stretch, in the pattern that was there before it: how many
-// iterations ended meanwhile, as far as can be told.
+// Called at the first boundary after a dark stretch, if the pattern is the same as before. Returns
+// the estimated number of iterations in between.
 double ProcessProgress::bridge(const Boundary& boundary) {
   const Unseen unseen = *std::exchange(unseen_, std::nullopt);
   if (!unseen.last || !period_) return 0;
@@ -52,7 +52,7 @@ void ProcessProgress::decide_watching(Instant now) {
   if (ring == nullptr || stretch_.launches_per_second() <= 0) return;
   if (attention_.closely || dark_since_ || asked_until_) {
     const bool unwanted = attention_.closely && asked_until_;
-    // A library that cannot, or a job that launches nothing, leaves a wish unanswered.
+    // A request stays unanswered if the library cannot do it or the job launches nothing.
     const bool unheard = !dark_since_ && asked_until_ && now > *asked_until_;
     if (!unwanted && !unheard) return;
     asked_until_.reset();
@@ -67,8 +67,8 @@ void ProcessProgress::decide_watching(Instant now) {
   view.measured = stretch_.measured(attention_.window);
   view.iterations = stretch_.iterations();
   view.launches_per_second = stretch_.launches_per_second();
-  asked_until_ = duty_.step(now, view);
-  // Where it cannot be said, everything is watched: nothing more to do about a failure.
+  asked_until_ = duty_.dark_until(now, view);
+  // If the request fails, everything is watched, so a failure needs no other action.
   if (asked_until_) (void)ring->want_dark(asked_until_);
 }
 

@@ -6,9 +6,10 @@
 namespace hypermile {
 namespace {
 
-constexpr double kStretch = 1.25;            // what holds a whole Window takes, in Windows
-constexpr Seconds kShortest = Seconds(0.5);  // dark stretch that is worth the switching
-constexpr double kWorthIt = 0.8;             // share above which it is not
+constexpr double kStretch = 1.25;  // a stretch that surely contains a whole Window, in Windows
+constexpr Seconds kShortest = Seconds(0.5);  // shortest dark stretch that is worth the switching
+// Above this share of watched time, dark stretches are not worth it.
+constexpr double kWorthIt = 0.8;
 
 }  // namespace
 
@@ -16,7 +17,7 @@ void WatchDuty::watching_since(Instant time) {
   watching_ = time;
 }
 
-// A job that nobody understands must not pay for being watched either.
+// A job without a pattern must not pay for being watched either.
 std::optional<Instant> WatchDuty::look_now_and_then(Instant now, double share) {
   if (!lost_since_) lost_since_ = now;
   const Seconds seen = now - *watching_;
@@ -24,7 +25,7 @@ std::optional<Instant> WatchDuty::look_now_and_then(Instant now, double share) {
   return now + std::clamp(seen / share - seen, kShortest, terms_.longest);
 }
 
-std::optional<Instant> WatchDuty::step(Instant now, const View& view) {
+std::optional<Instant> WatchDuty::dark_until(Instant now, const View& view) {
   if (!watching_) watching_ = now;
   if (!view.certain) {
     certain_since_.reset();

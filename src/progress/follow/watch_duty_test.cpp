@@ -8,7 +8,7 @@
 namespace hypermile {
 namespace {
 
-// A process in virtual time, watched as the duty says; 5 ms an iteration.
+// A process in virtual time, watched as the duty says; an iteration takes 5 ms.
 class DutyTest : public ::testing::Test {
  protected:
   void live(double seconds) {
@@ -25,7 +25,7 @@ class DutyTest : public ::testing::Test {
       const Seconds seen = now_ - watching_;
       view_.measured = seen > Seconds(2.3);
       view_.iterations = seen / milliseconds(5);
-      dark_until_ = duty_.step(now_, view_);
+      dark_until_ = duty_.dark_until(now_, view_);
       if (dark_until_) longest_ = std::max(longest_, *dark_until_ - now_);
       if (dark_until_ && view_.measured) ++windows_;
     }
@@ -45,15 +45,15 @@ TEST_F(DutyTest, KeepsTheCostBearable) {
 
   live(300);
 
-  // 30,000 launches a second at 0.6 µs are 1.8 %.
+  // 30,000 launches per second at 0.6 µs cost 1.8 %.
   const double watched = 1 - (dark_ - before) / Seconds(300);
   EXPECT_LE(watched * 0.018, 0.003);
-  EXPECT_GE(watched * 0.018, 0.002) << "and sees as much as that allows";
+  EXPECT_GE(watched * 0.018, 0.002) << "it should see as much as the cost allows";
   EXPECT_GE(windows_, 9);
-  EXPECT_LE(longest_, Seconds(2.6)) << "glances in between";
+  EXPECT_LE(longest_, Seconds(2.6)) << "there are glances in between";
 }
 
-TEST_F(DutyTest, WatchesLoopsThatDoNotFeelIt) {
+TEST_F(DutyTest, WatchesLoopsWithFewLaunchesAllTheTime) {
   view_.launches_per_second = 4'000;
 
   live(100);
@@ -68,7 +68,7 @@ TEST_F(DutyTest, WatchesEverythingUntilThePatternHasSettled) {
   EXPECT_GT(dark_, Seconds(1));
 }
 
-TEST_F(DutyTest, LooksNowAndThenWhereNoPatternShowsForAMinute) {
+TEST_F(DutyTest, LooksNowAndThenIfNoPatternShowsForAMinute) {
   view_.certain = false;
 
   live(59);
@@ -76,7 +76,7 @@ TEST_F(DutyTest, LooksNowAndThenWhereNoPatternShowsForAMinute) {
   live(241);
   EXPECT_GT(dark_, Seconds(150));
   EXPECT_LE(longest_, Seconds(50));
-  EXPECT_LT(dark_, Seconds(225)) << "it is looked for still";
+  EXPECT_LT(dark_, Seconds(225)) << "it still searches for a pattern";
 }
 
 TEST_F(DutyTest, WatchesEverythingWhileNothingIsCertain) {
@@ -98,12 +98,12 @@ TEST_F(DutyTest, AGlanceLastsUntilAnIterationWasSeen) {
   while (dark_until_) live(0.02);
 
   view_.iterations = 0;
-  EXPECT_EQ(duty_.step(now_ + Seconds(0.3), view_), std::nullopt);
+  EXPECT_EQ(duty_.dark_until(now_ + Seconds(0.3), view_), std::nullopt);
   view_.iterations = 1;
-  EXPECT_NE(duty_.step(now_ + Seconds(0.3), view_), std::nullopt);
+  EXPECT_NE(duty_.dark_until(now_ + Seconds(0.3), view_), std::nullopt);
 }
 
-TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
+TEST_F(DutyTest, JobsThatTickNeedNoGlances) {
   view_.ticks = true;
 
   live(150);
@@ -112,14 +112,14 @@ TEST_F(DutyTest, JobsThatTickAreNotGlancedAt) {
   EXPECT_GE(windows_, 4);
 }
 
-// The whole way: rings, detector, Windows.
+// The whole path: rings, detector and Windows.
 class WatchingNowAndThen : public SessionTest {
  protected:
   const std::vector<Iteration> train_ = {iteration_of("train_", 40, milliseconds(1))};
   const std::vector<Iteration> eval_ = {iteration_of("eval_", 25, milliseconds(0.6))};
 };
 
-TEST_F(WatchingNowAndThen, LeavesTheFiguresRight) {
+TEST_F(WatchingNowAndThen, KeepsTheFiguresRight) {
   RingJob job(at(0.1));
 
   run_until(60, [&](Instant now) { job.train_until(now, train_); });
@@ -129,17 +129,19 @@ TEST_F(WatchingNowAndThen, LeavesTheFiguresRight) {
   ASSERT_EQ(summary.processes.at(0).phases.size(), 1U);
   const PhaseReport& phase = summary.processes[0].phases[0];
   const auto iterations = static_cast<double>(job.iterations());
-  EXPECT_LT(watched, 0.4 * 40 * iterations) << "the first ten seconds and a sixth of the others";
+  EXPECT_LT(watched, 0.4 * 40 * iterations)
+      << "it watches the first ten seconds and a sixth of the rest";
   EXPECT_LE(phase.iterations, 1.005 * iterations);
-  EXPECT_GE(phase.iterations, 0.995 * iterations - 4000) << "it may have ended in the dark";
+  EXPECT_GE(phase.iterations, 0.995 * iterations - 4000)
+      << "the job may have ended in a dark stretch";
   EXPECT_GT(phase.estimated, 0.5 * iterations);
-  ASSERT_TRUE(phase.time);
-  EXPECT_NEAR(phase.time->value, 1e-3, 1e-3 * 1e-3);
-  EXPECT_GE(phase.gpu_timed, 6);
-  for (const auto& [reason, count] : phase.unusable) EXPECT_LE(count, 3) << reason;
+  ASSERT_TRUE(phase.cost);
+  EXPECT_NEAR(phase.cost->time_s->value, 1e-3, 1e-3 * 1e-3);
+  EXPECT_GE(phase.cost->gpu_timed, 6U);
+  for (const auto& [reason, count] : phase.unusable) EXPECT_LE(count, 3U) << reason;
 }
 
-TEST_F(WatchingNowAndThen, EndsWhereSomebodyAttends) {
+TEST_F(WatchingNowAndThen, EndsWhenEverythingIsWanted) {
   RingJob job(at(0.1));
   const auto play = [&](Instant now) { job.train_until(now, train_); };
   run_until(20, play);
@@ -174,7 +176,8 @@ TEST_F(WatchingNowAndThen, NoticesAnotherPhaseAtTheNextGlance) {
   ASSERT_NE(lost, told.end());
   ASSERT_EQ(summary.processes.at(0).phases.size(), 2U);
   EXPECT_GT(summary.processes[0].phases[1].in_force, Seconds(2.5));
-  EXPECT_LE(summary.processes[0].phases[0].in_force, switched - at(0)) << "unseen is nobody's";
+  EXPECT_LE(summary.processes[0].phases[0].in_force, switched - at(0))
+      << "unseen time belongs to no phase";
 }
 
 }  // namespace

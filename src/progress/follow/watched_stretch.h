@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was seen of a process since its launches are watched without a break: how fast it launches
-// and iterates, and whether that was long enough for a Window. Made anew by ProcessProgress after
-// every dark stretch.
+// What was seen of a process since watching last began: how fast it launches and iterates, and
+// whether that was long enough for a Window. ProcessProgress makes a new one after every dark
+// stretch.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,13 @@ namespace hypermile {
 class WatchedStretch {
  public:
   WatchedStretch() = default;
-  // What has a higher number than the record `first` belongs to it.
+  // Records with a number above `first` belong to this stretch.
   explicit WatchedStretch(std::uint64_t first) : first_(first) {}
 
   void add(const NumberedLaunch& launch) {
     if (launches_++ == 0) began_ = launch.launch.time;
     latest_ = launch.launch.time;
   }
-  // Of level 0.
   void add(const Boundary& boundary) {
     if (!first_boundary_) {
       first_boundary_ = boundary.time;
@@ -40,26 +39,27 @@ class WatchedStretch {
     }
     gpu_latest_ = time.time;
   }
-  // The pattern is another one.
+  // Called when the pattern has changed.
   void forget_iterations() {
     first_boundary_.reset();
     last_boundary_.reset();
     iterations_ = 0;
   }
 
-  // Long enough for a Window of `length`, on the GPU's clock where GPU times come.
+  // Whether the stretch is long enough for a Window of `length`, on the GPU's clock if GPU times
+  // come.
   bool measured(Seconds length) const {
     if (axis_) return gpu_latest_ - gpu_began_ >= length * 1.1;
     return first_boundary_ && *last_boundary_ - *first_boundary_ >= length * 1.3;
   }
   double iterations() const { return iterations_; }
   std::optional<Instant> last_boundary() const { return last_boundary_; }
-  // On the host's clock, if it was watched for so long.
+  // The period on the host's clock, if the boundaries span `at_least`.
   std::optional<Seconds> period(Seconds at_least) const {
     if (iterations_ <= 0 || *last_boundary_ - *first_boundary_ < at_least) return std::nullopt;
     return (*last_boundary_ - *first_boundary_) / iterations_;
   }
-  // 0 before there is anything to go by.
+  // 0 until the stretch has lasted 50 ms.
   double launches_per_second() const {
     const Seconds lasted = latest_ - began_;
     return lasted > milliseconds(50) ? static_cast<double>(launches_) / lasted.value() : 0;

@@ -12,14 +12,14 @@
 namespace hypermile {
 namespace {
 
-constexpr double kUpperBound = 15;   // s, longest period considered
-constexpr double kFloor = 0.4;       // s, shortest
-constexpr double kFirstWindow = 25;  // s
-constexpr double kPeakShare = 0.60;  // of the largest peak
+constexpr double kUpperBound = 15;   // seconds; longest period considered
+constexpr double kFloor = 0.4;       // seconds; shortest period considered
+constexpr double kFirstWindow = 25;  // seconds
+constexpr double kPeakShare = 0.60;  // share of the largest peak
 constexpr std::size_t kMostPeaks = 6;
 constexpr double kMultipleOff = 0.10;
 constexpr double kPeriodsNeeded = 5.3;
-constexpr double kPeriodsLeft = 2.8;  // in the last rolled window
+constexpr double kPeriodsLeft = 2.8;  // periods in the last rolled window
 
 // The sum or the difference, whichever varies more.
 std::vector<double> combine(std::span<const double> a, std::span<const double> b) {
@@ -52,8 +52,8 @@ std::vector<double> peak_periods(std::span<const double> x, double rate, std::si
   return periods;
 }
 
-// What stands in for candidates below the floor: the largest of them and its multiples above the
-// floor that are near multiples of all of them.
+// Replaces candidates below the floor: by the largest of them, and by its multiples above the floor
+// that are near multiples of all of them.
 std::vector<double> above_floor(const std::vector<double>& candidates) {
   std::vector<double> kept;
   std::vector<double> below;
@@ -85,7 +85,7 @@ std::vector<double> above_floor(const std::vector<double>& candidates) {
 
 struct Estimate {
   double period = 0;
-  double dissimilarity = -1;  // below 0: the window is too short for it
+  double dissimilarity = -1;  // negative if the window is too short to compute it
 };
 
 Estimate refine(std::span<const double> x, double rate, Estimate best, double longest) {
@@ -106,7 +106,7 @@ Estimate refine(std::span<const double> x, double rate, Estimate best, double lo
   return best;
 }
 
-// nullopt: nothing stands out.
+// nullopt if nothing stands out.
 std::optional<Estimate> estimate(std::span<const double> x, double rate) {
   std::vector<double> candidates = peak_periods(x, rate, x.size());
   if (candidates.empty()) return std::nullopt;
@@ -134,7 +134,7 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Estimates from later and later starts.
+// Estimates from successively later starts.
 std::vector<Estimate> rolled(std::span<const double> x, double rate, double first) {
   std::vector<Estimate> all;
   const double span = static_cast<double>(x.size()) / rate;
@@ -148,7 +148,7 @@ std::vector<Estimate> rolled(std::span<const double> x, double rate, double firs
     }
     start += std::max(0.5 * first, 0.1 * span);
   }
-  // The middle 60 % in time where there are many; then those near the median.
+  // If there are many, keeps the middle 60 % in time; then those near the median.
   if (all.size() > 8) {
     const auto cut = static_cast<std::ptrdiff_t>(static_cast<double>(all.size()) * 0.2);
     all.erase(all.end() - cut, all.end());
@@ -168,7 +168,7 @@ std::vector<Estimate> rolled(std::span<const double> x, double rate, double firs
 struct Answer {
   enum class Kind { kSure, kMore, kGiveUp } kind = Kind::kMore;
   double period = 0;
-  double more = 5;  // s
+  double more = 5;  // seconds
 };
 
 Answer judge(std::span<const double> x, double rate, double threshold) {

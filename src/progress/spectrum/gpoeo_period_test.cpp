@@ -12,13 +12,13 @@
 namespace hypermile {
 namespace {
 
-// Four phases of power and noise, sampled every 100 ms.
-std::vector<double> four_phases(double period_s, double seconds, std::uint64_t seed) {
+// Power on four levels plus noise, sampled every 100 ms.
+std::vector<double> four_levels(double period_s, double seconds, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> series;
   for (int i = 0; i < static_cast<int>(seconds * 10); ++i) {
-    const double phase = std::fmod(i * 0.1 / period_s, 1.0);
-    const double level = phase < 0.3 ? 80 : phase < 0.7 ? 95 : phase < 0.85 ? 60 : 30;
+    const double place = std::fmod(i * 0.1 / period_s, 1.0);
+    const double level = place < 0.3 ? 80 : place < 0.7 ? 95 : place < 0.85 ? 60 : 30;
     series.push_back(level + random.gaussian());
   }
   return series;
@@ -26,7 +26,7 @@ std::vector<double> four_phases(double period_s, double seconds, std::uint64_t s
 
 TEST(GpoeoPeriod, FindsPeriodsOfSecondsToAFewPercent) {
   for (const double period : {2.1, 3.7, 6.0}) {
-    const auto found = gpoeo_period(four_phases(period, 90, 4), 10);
+    const auto found = gpoeo_period(four_levels(period, 90, 4), 10);
 
     ASSERT_TRUE(found) << period;
     EXPECT_NEAR(found->period.value() / period, 1, 0.05) << period;
@@ -34,7 +34,7 @@ TEST(GpoeoPeriod, FindsPeriodsOfSecondsToAFewPercent) {
 }
 
 TEST(GpoeoPeriod, NeverAnswersBelowItsFloor) {
-  const auto found = gpoeo_period(four_phases(0.25, 60, 2), 10);
+  const auto found = gpoeo_period(four_levels(0.25, 60, 2), 10);
 
   if (found) {
     EXPECT_GE(found->period.value(), 0.4);
@@ -47,7 +47,7 @@ TEST(GpoeoPeriod, GivesUpOnAFlatOrEmptySeries) {
   EXPECT_FALSE(gpoeo_period(std::vector<double>(3, 50.0), 10));
 }
 
-TEST(GpoeoPeriod, CompositeDoesNotCancelSignalsInOppositePhase) {
+TEST(GpoeoPeriod, CompositeDoesNotCancelOppositeSignals) {
   std::vector<double> power;
   std::vector<double> use;
   for (int i = 0; i < 100; ++i) {

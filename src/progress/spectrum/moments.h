@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and standard deviation of a series that is not empty, as GPOEO's detector takes them.
+// Mean and (population) standard deviation of a non-empty series, as GPOEO's detector uses them.
 #pragma once
 
 #include <cmath>

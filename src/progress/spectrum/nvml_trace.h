@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVML told of a GPU over some time, as series: the material of the spectral detector. Filled
-// from a recording (nvml_trace_file.h) or from Samples of a running job.
+// NVML's readings of a GPU over time, as series for the spectral detector. Filled from a recording
+// (nvml_trace_file.h) or from the Samples of a running job.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct TimedValue {
 };
 
 struct NvmlTrace {
-  // As polled, each in order of time; registers keep their value between two refreshes. A series
-  // that is not known is empty.
+  // Polled values in order of time; a register keeps its value between two refreshes. An unknown
+  // series is empty.
   std::vector<TimedValue> power_w;
   std::vector<TimedValue> gpu_percent;
   std::vector<TimedValue> memory_percent;

@@ -15,7 +15,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// nullopt for an empty cell or "nan", which recordings have.
+// nullopt for an empty cell or "nan", which occur in recordings.
 Result<std::optional<double>> number_in(const CsvReader& csv, const std::string& cell,
                                         std::string_view column) {
   if (cell.empty() || cell == "nan" || cell == "NaN" || cell == "-nan") {
@@ -28,7 +28,7 @@ Result<std::optional<double>> number_in(const CsvReader& csv, const std::string&
   return std::optional(*value);
 }
 
-// One column of numbers and where it goes.
+// One column of numbers and the series that it fills.
 struct Column {
   std::string_view name;
   double scale = 1;
@@ -52,7 +52,7 @@ class TraceReader {
     } else {
       RETURN_IF_ERROR(read_polls());
     }
-    // Buffers are drained one after the other, so that rows may step back in time.
+    // The buffers were drained one after the other, so rows may go back in time.
     for (auto* series : {&trace_.power_w, &trace_.energy_j, &trace_.gpu_percent,
                          &trace_.memory_percent, &trace_.history_w}) {
       std::ranges::stable_sort(*series, {}, &TimedValue::time_s);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads recordings of NVML's sensors: CSV with a header, either one row a poll (t_s and
-// power_instant_mw or power_usage_mw; optionally energy_mj, util_gpu, util_mem) or one row a sample
-// of NVML's buffers (kind, t_s, value). A value that is missing or not a number is passed over;
-// anything else that is broken is an Error with file and line.
+// Reads recordings of NVML's sensors: CSV with a header, with either one row per poll (t_s and
+// power_instant_mw or power_usage_mw; optionally energy_mj, util_gpu, util_mem) or one row per
+// sample of NVML's buffers (kind, t_s, value). Empty cells and "nan" are skipped; anything else
+// that is broken gives an Error with file and line.
 #pragma once
 
 #include <string>

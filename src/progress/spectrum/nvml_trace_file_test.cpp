@@ -50,7 +50,7 @@ TEST_F(TraceFile, ReadsBuffersInOrderOfTime) {
   EXPECT_NEAR(trace->span_s(), 0.1, 1e-12);
 }
 
-TEST_F(TraceFile, NamesFileAndLineOfWhatIsBroken) {
+TEST_F(TraceFile, NamesFileAndLineOfABrokenRow) {
   EXPECT_NE(complaint("t_s,power_instant_mw\n0,1\nx,2\n").find(path_ + ":3"), std::string::npos);
   EXPECT_NE(complaint("t_s,power_instant_mw\n0,many\n").find("'many'"), std::string::npos);
   EXPECT_NE(complaint("t_s,power_instant_mw\n,5\n").find("t_s is missing"), std::string::npos);

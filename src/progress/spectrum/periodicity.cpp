@@ -11,15 +11,16 @@
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kFine = 8;            // lags between two samples
-constexpr double kLongestShare = 1 / 3.05;  // of the series: three repetitions must fit
-constexpr double kAsGood = 0.90;    // of the strongest peak: a shorter period that explains as much
-constexpr double kRise = 0.25;      // of a peak above the deepest lag before it
-constexpr double kKeepsStep = 0.6;  // of the first peak, to follow its multiples for refinement
-constexpr double kFewPeriods = 16;  // up to here periods are followed one by one
-constexpr double kMayDiffer = 0.25;  // by which one may be longer or shorter
-constexpr double kAlike = 0.4;       // correlation of one with the first
-constexpr double kReach = 0.5;       // of the series, up to which multiples are followed
+constexpr std::size_t kFine = 8;            // lags per sample
+constexpr double kLongestShare = 1 / 3.05;  // of the series, so that three repetitions fit
+constexpr double kAsGood = 0.90;  // of the strongest peak: a shorter period with this strength wins
+constexpr double kRise = 0.25;    // by which a peak must rise above the deepest lag before it
+// Of the first peak: multiples at least this strong refine the period.
+constexpr double kKeepsStep = 0.6;
+constexpr double kFewPeriods = 16;   // up to this many, periods are followed one by one
+constexpr double kMayDiffer = 0.25;  // relative difference allowed between periods
+constexpr double kAlike = 0.4;       // correlation required of a period with the first
+constexpr double kReach = 0.5;       // of the series: multiples are followed up to here
 
 std::vector<double> without_trend(std::span<const double> series) {
   const auto n = static_cast<double>(series.size());
@@ -90,7 +91,7 @@ std::optional<Periodicity> Repetition::find(double shortest) const {
 }
 
 double Repetition::refined(double period) const {
-  // The n-th multiple is known n times as sharply; each narrows where the next is looked for.
+  // The n-th multiple gives the period n times as precisely, and narrows the search for the next.
   const double first = at(period);
   double best = period;
   for (int n = 2; n * best <= kReach * static_cast<double>(series_.size()); ++n) {
@@ -128,7 +129,7 @@ std::optional<double> Repetition::tracked(double period) const {
       if (likeness(at) > likeness(best)) best = at;
     }
     if (likeness(best) < kAlike) return std::nullopt;
-    // Between two samples: the top of a parabola through the best and its neighbours.
+    // Interpolates with a parabola through the best lag and its neighbours.
     const double before = likeness(best - 1);
     const double after = likeness(best + 1);
     const double bend = before - 2 * likeness(best) + after;

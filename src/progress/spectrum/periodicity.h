@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an evenly sampled series repeats, and how long one repetition takes: from its
-// autocorrelation, which forgives iterations that differ in length where a sharp line of the
-// spectrum would blur. Used by the spectral detector on power and utilisation alike.
+// Whether an evenly sampled series repeats, and with which period. Uses the autocorrelation, which
+// tolerates iterations of different lengths where a line of the spectrum would blur. The spectral
+// detector uses it on power and utilisation.
 #pragma once
 
 #include <optional>
@@ -12,32 +12,32 @@
 namespace hypermile {
 
 struct Periodicity {
-  double period = 0;    // samples
-  double strength = 0;  // 0..1: autocorrelation one period on
+  double period = 0;    // in samples
+  double strength = 0;  // 0..1: autocorrelation at a lag of one period
 };
 
 class Repetition {
  public:
-  // Slow drift (a straight line) is taken out.
+  // Removes slow drift (a straight line).
   explicit Repetition(std::span<const double> series);
 
-  // The shortest period that explains the series about as well as any, from `shortest` samples to a
-  // third of the series, refined over many periods. nullopt where none stands out.
+  // The shortest period that explains the series about as well as any other, between `shortest`
+  // samples and a third of the series, refined over many periods. nullopt if none stands out.
   std::optional<Periodicity> find(double shortest) const;
 
-  // Autocorrelation `period` samples on: the best within `slack` (relative) of it.
+  // The best autocorrelation at a lag within `slack` (relative) of `period` samples.
   double strength(double period, double slack) const;
-  // Root of the mean square of the Fourier component at `period` and at its harmonics up to
-  // `harmonics`, over stretches of a few periods, so that it need not keep in step for long.
+  // Root mean square of the Fourier component at `period` and its harmonics up to `harmonics`. It
+  // is taken over stretches of a few periods, so the phase need not stay fixed for long.
   double amplitude(double period, int harmonics) const;
-  // Share of the variance that those components hold.
+  // Share of the variance that these components explain.
   double explained(double period, int harmonics) const;
 
  private:
   double at(double lag) const;
   double best_lag(double from, double to) const;
   double refined(double period) const;
-  // Mean of few periods that differ: each is found where it looks most like the first.
+  // Mean of a few periods of different lengths: each is found where it looks most like the first.
   std::optional<double> tracked(double period) const;
 
   std::vector<double> series_;

@@ -30,7 +30,7 @@ TEST(Spectrum, PeaksAtTheFrequencyOfAWave) {
   EXPECT_TRUE(magnitudes({}, 8).empty());
 }
 
-TEST(Spectrum, AutocorrelationIsThatOfTheDefinitionAtWholeLags) {
+TEST(Spectrum, AutocorrelationMatchesTheDefinitionAtWholeLags) {
   const std::vector<double> series = {1, 4, 2, 8, 5, 7, 1, 3, 9, 2};
   const std::vector<double> fast = autocorrelation(series, 4, 8);
 

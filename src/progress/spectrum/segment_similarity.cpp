@@ -12,11 +12,11 @@ namespace hypermile {
 namespace {
 
 constexpr double kQuantiles[] = {0.2, 0.4, 0.6, 0.8};
-constexpr double kHeld = 0.33;          // share of samples the chosen interval holds
-constexpr double kResolution = 0.03;    // of the range, to which the interval is found
-constexpr double kMergedMean = 0.03;    // neighbours merge if means differ by less than this …
-constexpr double kGapMean = 0.04;       // … and the gap between them by less than this
-constexpr double kSmallPiece = 0.04;    // of a segment; both limits double for pieces below
+constexpr double kHeld = 0.33;        // share of samples in the chosen interval
+constexpr double kResolution = 0.03;  // of the range: how precisely the interval is found
+constexpr double kMergedMean = 0.03;  // neighbours merge if their means differ by less than this …
+constexpr double kGapMean = 0.04;     // … and the gap between them differs by less than this
+constexpr double kSmallPiece = 0.04;    // of a segment; both limits double for smaller pieces
 constexpr double kLargestGroup = 0.85;  // of a segment
 constexpr double kMuchLonger = 1.7;
 
@@ -73,7 +73,7 @@ std::vector<Group> runs_inside(std::span<const double> segment, const Interval& 
   return groups;
 }
 
-// Whether two neighbouring groups and what lies between them are of one kind.
+// Whether two neighbouring groups and the samples between them look alike.
 bool one_kind(std::span<const double> segment, const Group& a, const Group& b, double deviation) {
   const auto part = [&](std::size_t from, std::size_t to) {
     return segment.subspan(from, to - from);
@@ -93,7 +93,7 @@ bool one_kind(std::span<const double> segment, const Group& a, const Group& b, d
          gap_off < limit(kGapMean, gap.size());
 }
 
-// Contiguous groups of samples that belong together, those across the longest reach first.
+// Contiguous groups of similar samples; the pair that spans the longest range is merged first.
 std::vector<Group> cluster(std::span<const double> segment) {
   std::vector<Group> groups = runs_inside(segment, densest_interval(segment));
   const double deviation = deviation_of(segment);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostPoints = 1U << 17;  // three and a half hours at 100 ms
 
-// The counter where it was first seen at a new value.
+// The points at which the counter was first seen with a new value.
 std::vector<TimedValue> changes_of(std::span<const TimedValue> counter) {
   std::vector<TimedValue> changes;
   for (const TimedValue& one : counter) {
@@ -36,7 +36,7 @@ std::optional<SampleGrid> grid_of(std::span<const TimedValue> series, double fin
     gaps.push_back(series[i].time_s - series[i - 1].time_s);
   }
   std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2));
-  // Polls that wait a fixed time drift a little; that is still the register's own pace.
+  // Polls with a fixed pause drift a little, but still follow the register's own pace.
   const double usual = gaps[gaps.size() / 2];
   const double step = usual > 1.2 * finest_s ? usual : finest_s;
   const double span = series.back().time_s - series.front().time_s;
@@ -51,7 +51,7 @@ std::vector<double> held(std::span<const TimedValue> series, const SampleGrid& g
   if (series.empty()) return values;
   std::size_t at = 0;
   for (std::size_t i = 0; i < grid.count; ++i) {
-    // A row that comes a little after the grid point belongs to it.
+    // A row that comes slightly after a grid point still belongs to it.
     const double time = grid.time(i) + grid.step_s / 4;
     while (at + 1 < series.size() && series[at + 1].time_s <= time) ++at;
     values.push_back(series[at].value);

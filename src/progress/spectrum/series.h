@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Polled sensors on an even grid of time.
+// Puts polled sensor values onto an even grid of time. Pure functions.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ struct SampleGrid {
   double time(std::size_t i) const { return begin_s + static_cast<double>(i) * step_s; }
 };
 
-// Over the whole series, at its usual distance but not below `finest_s`. nullopt with fewer than
-// four samples.
+// A grid over the whole series at its usual distance, but not finer than `finest_s`. nullopt with
+// fewer than four samples.
 std::optional<SampleGrid> grid_of(std::span<const TimedValue> series, double finest_s);
 
-// The value that held at each point of the grid; empty for an empty series.
+// The value in force at each point of the grid; empty for an empty series.
 std::vector<double> held(std::span<const TimedValue> series, const SampleGrid& grid);
 
-// How fast a counter grew around each point of the grid, over one step. The counter is taken to
-// grow evenly between two changes. Empty where it does not move or goes back.
+// How fast a counter grew around each point of the grid, over one step, if it grows evenly between
+// two changes. Empty if the counter does not move or goes backwards.
 std::vector<double> mean_rate(std::span<const TimedValue> counter, const SampleGrid& grid);
 
 }  // namespace hypermile

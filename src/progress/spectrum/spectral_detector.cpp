@@ -16,42 +16,47 @@
 namespace hypermile {
 namespace {
 
-constexpr double kStep = 0.1;     // s, how often registers move; finer polls see nothing new
-constexpr double kSlowest = 1.1;  // s between two rows; slower recordings hold no iterations
+// Seconds between updates of a register; finer polls show nothing new.
+constexpr double kStep = 0.1;
+// Seconds between two rows; slower recordings cannot show iterations.
+constexpr double kSlowest = 1.1;
 constexpr double kFewestSamples = 60;
-constexpr double kShortest = 7;         // samples in the shortest period answered
-constexpr double kLookFrom = 4;         // samples, from which periods are looked for
-constexpr double kStrong = 0.55;        // autocorrelation a period on
-constexpr double kStrongFew = 0.75;     // the same where it was seen fewer than six times…
-constexpr double kStrongFewest = 0.85;  // …fewer than 4.5 times: slow noise does that by chance
-constexpr double kStrongHalf = 0.4;     // the same in parts of the recording
-constexpr double kTolerance = 0.06;     // by which parts may differ
+constexpr double kShortest = 7;      // samples in the shortest period that is reported
+constexpr double kLookFrom = 4;      // samples in the shortest period that is searched
+constexpr double kStrong = 0.55;     // autocorrelation at a lag of one period
+constexpr double kStrongFew = 0.75;  // the same with fewer than six repetitions…
+// …and with fewer than 4.5, which slow noise can produce by chance.
+constexpr double kStrongFewest = 0.85;
+constexpr double kStrongHalf = 0.4;  // the same in parts of the recording
+constexpr double kTolerance = 0.06;  // relative difference allowed between parts
 constexpr double kFewestPeriods = 3.5;
-constexpr double kExplains = 0.4;  // of a signal's variance, by the period and its harmonics
-constexpr double kAsMuch = 0.94;   // of that, by an nth of the period: it is the period
+// Share of a signal's variance that the period and its harmonics explain.
+constexpr double kExplains = 0.4;
+// Share of that: if an nth of the period reaches it, that is the period.
+constexpr double kAsMuch = 0.94;
 constexpr double kNearlyAsMuch = 0.86;
-constexpr double kPasses = 0.6;  // of instant power's wave that the counter shows
-// Of mean power. Power itself is an average over 25 ms: a wave of milliseconds leaves a trace of a
-// percent or two there and in the counter alike, which may beat with the grid of samples.
+constexpr double kPasses = 0.6;  // share of momentary power's wave that the counter must show
+// Share of mean power. The power reading is itself an average over 25 ms: a wave of milliseconds
+// leaves one or two percent in it and in the counter, and that rest may beat with the sample grid.
 constexpr double kFaint = 0.03;
-constexpr double kPlainPercent = 8;  // of utilisation: its wave where there is no counter
-constexpr double kHighest = 2.5;     // Hz, of the harmonics compared
+// Utilisation points that its wave must have if there is no counter.
+constexpr double kPlainPercent = 8;
+constexpr double kHighest = 2.5;  // highest harmonic compared, in Hz
 constexpr int kMostHarmonics = 12;
 
 SpectralAnswer refuse(std::string reason) {
   return {std::nullopt, 0, 0, std::move(reason)};
 }
 
-// The recording on an even grid.
 struct Signals {
   double step_s = kStep;
   std::vector<double> power;
-  std::vector<double> counted;  // mean power between two grid points, by the energy counter
+  std::vector<double> counted;  // mean power between two grid points, from the energy counter
   std::vector<double> gpu;
   std::vector<double> memory;
 };
 
-// Polls where there are some; else the card's own buffer.
+// Polled power if it exists, else the card's own buffer.
 const std::vector<TimedValue>& power_of(const NvmlTrace& trace) {
   return trace.power_w.empty() ? trace.history_w : trace.power_w;
 }
@@ -77,22 +82,21 @@ bool holds_throughout(std::span<const double> series, double period) {
   return std::ranges::all_of(parts, [&](std::span<const double> one) {
     const Repetition repetition(one);
     if (repetition.strength(period, kTolerance) < kStrongHalf) return false;
-    // A part that holds few periods cannot be searched afresh.
+    // A part with few periods cannot be searched on its own.
     if (period * kFewestPeriods > static_cast<double>(one.size())) return true;
-    // Several repetitions may match the grid of samples better than one does.
+    // Several repetitions may fit the sample grid better than one.
     const auto found = repetition.find(kLookFrom);
     const double times = found ? std::max(1.0, std::round(found->period / period)) : 0;
     return found && times <= 4 && std::abs(found->period / period / times - 1) <= kTolerance;
   });
 }
 
-// Harmonics of the period that a register could show.
 int harmonics_of(const Signals& signals, double period) {
   return std::clamp(static_cast<int>(kHighest * period * signals.step_s + 0.25), 2, kMostHarmonics);
 }
 
-// Whether the signal repeats with the period and consists mostly of it: a multiple of something
-// shorter would repeat too.
+// Whether the signal repeats with this period and mostly consists of it. A multiple of a shorter
+// period would repeat too.
 bool shows(const std::vector<double>& series, double period, int harmonics) {
   if (!varies(series)) return false;
   const Repetition repetition(series);
@@ -100,7 +104,8 @@ bool shows(const std::vector<double>& series, double period, int harmonics) {
          repetition.explained(period, harmonics) >= kExplains;
 }
 
-// Utilisation is an average over 1/6 s or more: where it swings far, nothing shorter is behind it.
+// Utilisation is an average over at least 1/6 s, so a large swing cannot come from anything
+// shorter.
 bool utilization_shows(const Signals& signals, double period) {
   const int harmonics = harmonics_of(signals, period);
   return std::ranges::any_of(std::array{&signals.gpu, &signals.memory}, [&](const auto* series) {
@@ -109,7 +114,7 @@ bool utilization_shows(const Signals& signals, double period) {
   });
 }
 
-// What the sensors that average say against a period: empty where they show it too.
+// Why the averaging sensors contradict the period; empty if they confirm it.
 std::string object_to(const Signals& signals, double period) {
   const double period_s = period * signals.step_s;
   const int harmonics = harmonics_of(signals, period);
@@ -117,9 +122,9 @@ std::string object_to(const Signals& signals, double period) {
   const bool in_counter = shows(signals.counted, period, harmonics);
   if (varies(signals.counted) && !in_counter) {
     return fmt::format(
-        "power or utilisation seems to repeat every {:.2f} s, but not the energy counter: it may "
-        "be "
-        "an alias of something shorter than a sample",
+        "power or utilisation seems to repeat every {:.2f} s, but the energy counter does not: "
+        "this "
+        "may be an alias of something shorter than a sample",
         period_s);
   }
   if (in_power && in_counter) {
@@ -131,13 +136,13 @@ std::string object_to(const Signals& signals, double period) {
     if (counted >= kPasses * seen && !faint) return {};
     if (faint) {
       return fmt::format(
-          "power repeats every {:.2f} s by {:.1f} % of its mean only: what averaging leaves of "
-          "something much shorter looks so",
+          "power repeats every {:.2f} s, but only by {:.1f} % of its mean: this may be what "
+          "averaging leaves of something much shorter",
           period_s, 100 * counted / mean);
     }
     return fmt::format(
         "power seems to repeat every {:.2f} s, but the energy counter shows only {:.0f} % of that: "
-        "an alias of something shorter than a sample",
+        "this is an alias of something shorter than a sample",
         period_s, 100 * counted / seen);
   }
   if ((in_power || in_counter) && utilization_shows(signals, period)) return {};
@@ -145,14 +150,14 @@ std::string object_to(const Signals& signals, double period) {
     return fmt::format("utilisation seems to repeat every {:.2f} s, but power does not", period_s);
   }
   return fmt::format(
-      "power seems to repeat every {:.2f} s, but no sensor that averages does: it may be an alias "
-      "of "
+      "power seems to repeat every {:.2f} s, but no averaging sensor does: this may be an alias of "
       "something shorter than a sample",
       period_s);
 }
 
-// Three repetitions may match the grid of samples better than one does: the period is the shortest
-// that holds as much of the signal. nullopt where one nearly does: then either may be it.
+// Several repetitions may fit the sample grid better than one, so the period is the shortest that
+// explains as much of the signal. nullopt if a shorter one nearly does, because then either may be
+// right.
 std::optional<double> shortest_of(const std::vector<double>& series, double period, int harmonics) {
   const Repetition repetition(series);
   const double whole = repetition.explained(period, harmonics);
@@ -172,7 +177,7 @@ struct Candidate {
   const std::vector<double>* series = nullptr;
 };
 
-// The strongest repetition in any of the signals and in their composite.
+// The strongest repetition in any of the signals or in their composite.
 std::optional<Candidate> strongest(const Signals& signals, const std::vector<double>& composite) {
   std::optional<Candidate> best;
   const std::vector<double>& power = varies(signals.counted) ? signals.counted : signals.power;
@@ -197,19 +202,20 @@ SpectralAnswer judge(const Signals& signals, const std::vector<double>& composit
   }
   const auto shortest = shortest_of(*candidate->series, found, harmonics_of(signals, found));
   if (!shortest) {
-    return refuse(fmt::format("it repeats every {:.2f} s or in a part of that, which is not plain",
-                              found * signals.step_s));
+    return refuse(fmt::format(
+        "the job repeats every {:.2f} s or in a fraction of that; which one is not clear",
+        found * signals.step_s));
   }
   const double period = *shortest;
   const double period_s = period * signals.step_s;
   if (period < kShortest) {
     return refuse(
         fmt::format("something repeats about every {:.2f} s, too short for samples every "
-                    "{:.2f} s: launches or ticks can tell",
+                    "{:.2f} s: use launches or ticks instead",
                     period_s, signals.step_s));
   }
   if (!holds_throughout(*candidate->series, period)) {
-    return refuse("what repeats in one part of the recording does not in another");
+    return refuse("what repeats in one part of the recording does not repeat in another");
   }
   if (std::string object = object_to(signals, period); !object.empty()) {
     return refuse(std::move(object));
@@ -228,7 +234,7 @@ SpectralAnswer detect_period(const NvmlTrace& trace) {
   if (!grid) return refuse("there are too few samples of power");
   if (grid->step_s > kSlowest) return refuse("samples lie more than a second apart");
   if (static_cast<double>(grid->count) < kFewestSamples) {
-    return refuse(fmt::format("{:.1f} s are too short: give at least {:.0f} s",
+    return refuse(fmt::format("a recording of {:.1f} s is too short: give at least {:.0f} s",
                               static_cast<double>(grid->count) * grid->step_s,
                               kFewestSamples * grid->step_s));
   }

@@ -17,7 +17,7 @@ struct Score {
   int runs = 0, right = 0, wrong = 0;
 };
 
-Score score(SyntheticJob job, std::initializer_list<double> periods, int seeds) {
+Score score(SyntheticTraceOptions job, std::initializer_list<double> periods, int seeds) {
   Score result;
   for (const double period : periods) {
     for (int seed = 0; seed < seeds; ++seed) {
@@ -42,8 +42,8 @@ TEST(SpectralDetector, AnswersPeriodsFromAFifthToTenSecondsWithinThreePercent) {
   EXPECT_GE(counted.right, counted.runs * 9 / 10);
 }
 
-TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
-  SyntheticJob job;
+TEST(SpectralDetector, AnswersFromUtilisationWithoutACounter) {
+  SyntheticTraceOptions job;
   job.counter = false;
   const Score uncounted = score(job, {0.8, 1.3, 3.7, 7.3}, 12);
 
@@ -51,8 +51,8 @@ TEST(SpectralDetector, AnswersFromUtilisationWhereThereIsNoCounter) {
   EXPECT_GE(uncounted.right, uncounted.runs * 9 / 10);
 }
 
-TEST(SpectralDetector, RefusesWherePowerAloneRepeats) {
-  SyntheticJob job;
+TEST(SpectralDetector, RefusesIfOnlyPowerRepeats) {
+  SyntheticTraceOptions job;
   job.counter = false;
   job.busy = true;
   SyntheticTrace made = synthetic_trace(job);
@@ -66,7 +66,7 @@ TEST(SpectralDetector, RefusesWherePowerAloneRepeats) {
 
 TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   for (int seed = 0; seed < 150; ++seed) {
-    SyntheticJob job;
+    SyntheticTraceOptions job;
     job.period_s = 0.005 * std::exp(std::log(60.0) * seed / 150);
     job.jitter = seed % 5 * 0.002;
     job.seconds = 20;
@@ -79,9 +79,9 @@ TEST(SpectralDetector, NeverTakesAnAliasOfAShortPeriodForTheTruth) {
   }
 }
 
-TEST(SpectralDetector, IsNotTakenInByWhatAveragingLeavesOfAVeryShortPeriod) {
-  // 8 ms: three and a bit fit into a sample of power, twelve and a half into a step of the counter.
-  SyntheticJob job;
+TEST(SpectralDetector, RefusesWhatAveragingLeavesOfAVeryShortPeriod) {
+  // A period of 8 ms: about three fit into one sample of power, 12.5 into one step of the counter.
+  SyntheticTraceOptions job;
   job.period_s = 0.005 * std::exp(std::log(60.0) * 115 / 1000);
   job.jitter = 0;
   job.seconds = 26;
@@ -105,14 +105,16 @@ TEST(SpectralDetector, NeverAnswersOnNoise) {
   }
 }
 
-TEST(SpectralDetector, IsNotTakenInByAWalkThatComesBackThreeTimes) {
-  // 3.6 times 8.3 s, with an autocorrelation of 0.77: one walk in some ten thousand does so.
+TEST(SpectralDetector, RefusesARandomWalkThatReturnsThreeTimes) {
+  // This walk repeats 3.6 times every 8.3 s with an autocorrelation of 0.77; one in about 10,000
+  // does.
   EXPECT_FALSE(detect_period(noise_trace(NoiseKind::kRandomWalk, 30, 70144)).period);
 
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.period_s = 8.3;
   job.seconds = 30;
-  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period) << "what a job repeats is alike";
+  EXPECT_TRUE(detect_period(synthetic_trace(job).trace).period)
+      << "a real job's repetitions are similar";
 }
 
 TEST(SpectralDetector, SaysWhyItRefuses) {
@@ -122,13 +124,13 @@ TEST(SpectralDetector, SaysWhyItRefuses) {
   for (int i = 0; i < 300; ++i) flat.power_w.push_back({i * 0.1, 200});
   EXPECT_EQ(detect_period(flat).reason, "power does not vary");
 
-  SyntheticJob job;
+  SyntheticTraceOptions job;
   job.seconds = 3;
   EXPECT_EQ(detect_period(synthetic_trace(job).trace).reason,
-            "2.9 s are too short: give at least 6 s");
+            "a recording of 2.9 s is too short: give at least 6 s");
 }
 
-// Iterations of the recordings take 6 to 470 ms: nothing that these sensors can resolve.
+// Iterations in the recordings take 6 to 470 ms, too short for these sensors.
 TEST(SpectralDetector, RefusesEveryRecordingOfShortIterations) {
   const char* set = std::getenv("HYPERMILE_H200_DATA");
   const char* tree = std::getenv("HYPERMILE_SOURCE_DIR");

@@ -16,7 +16,7 @@ struct FreePlan {
 };
 using Plan = std::unique_ptr<kiss_fftr_state, FreePlan>;
 
-// KissFFT's real transform wants an even length; small factors keep it quick.
+// KissFFT's real transform requires an even length; small factors make it fast.
 std::size_t quick_length(std::size_t at_least) {
   return static_cast<std::size_t>(
       kiss_fftr_next_fast_size_real(static_cast<int>(std::max<std::size_t>(2, at_least))));
@@ -52,14 +52,15 @@ std::vector<double> autocorrelation(std::span<const double> series, std::size_t 
   double squares = 0;
   for (const double value : series) squares += (value - mean) * (value - mean);
   if (!(squares > 0)) return result;
-  std::vector<double> centred;  // of variance 1: keeps single precision in range
+  std::vector<double> centred;  // scaled to variance 1, which keeps single precision in range
   for (const double value : series) centred.push_back((value - mean) / std::sqrt(squares / size));
-  // Wiener and Khinchin: the transform of the squared spectrum, padded so that nothing wraps. A
-  // spectrum that goes on with zeros makes the lags finer.
+  // Wiener-Khinchin: the autocorrelation is the transform of the squared spectrum, padded so that
+  // nothing wraps. Appending zeros to the spectrum makes the lags finer.
   const std::size_t length = quick_length(series.size() + lags + 1);
   std::vector<kiss_fft_cpx> bins = transform(centred, length);
   for (kiss_fft_cpx& bin : bins) bin = {bin.r * bin.r + bin.i * bin.i, 0};
-  if (fine > 1) bins.back().r /= 2;  // the highest frequency now stands for itself and its mirror
+  // The highest frequency now stands for itself and its mirror image.
+  if (fine > 1) bins.back().r /= 2;
   bins.resize(length * fine / 2 + 1, {0, 0});
   std::vector<kiss_fft_scalar> sums(length * fine);
   const Plan back(kiss_fftr_alloc(static_cast<int>(length * fine), 1, nullptr, nullptr));

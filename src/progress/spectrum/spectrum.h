@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms of short real series, by KissFFT: what the spectral detectors share. Cannot
+// Fourier transforms of short real series with KissFFT, shared by the spectral detectors. Cannot
 // fail; an empty series has an empty spectrum.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace hypermile {
 
-// Magnitudes of the frequencies 0, 1/length, … of the series padded with zeros to `length` (at
-// least its own).
+// Magnitudes at the frequencies 0, 1/length, … of the series, padded with zeros to `length` (or its
+// own length if that is larger).
 std::vector<double> magnitudes(std::span<const double> series, std::size_t length);
 
-// Autocorrelation at lags 0, 1/fine, 2/fine … `lags` samples (between samples as a band-limited
-// series would have it), each over the pairs there are: 1 at lag 0. All zero for a series that does
-// not vary.
+// Autocorrelation at lags 0, 1/fine, 2/fine … `lags` samples, interpolated between samples as for a
+// band-limited series. Each lag averages over the pairs that exist; lag 0 gives 1. A constant
+// series gives all zeros.
 std::vector<double> autocorrelation(std::span<const double> series, std::size_t lags,
                                     std::size_t fine);
 

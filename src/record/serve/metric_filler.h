@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How values come into a registry of prometheus-cpp: what is not known makes no metric.
+// Puts values into a registry of prometheus-cpp; an unknown value makes no metric.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -18,7 +18,7 @@
 
 namespace hypermile {
 
-// One registry being filled. A family is made where it first gets a value.
+// Fills one registry. A family of metrics is made when it gets its first value.
 class MetricFiller {
  public:
   explicit MetricFiller(prometheus::Registry& registry) : registry_(registry) {}
@@ -40,21 +40,22 @@ class MetricFiller {
         std::max(0.0, value));
   }
   void histogram(const char* name, const char* help, const prometheus::Labels& labels,
-                 const CallHistogram& told) {
-    if (!is_histogram(told)) return;
+                 const CallHistogram& times) {
+    if (!is_histogram(times)) return;
     prometheus::BuildHistogram()
         .Name(name)
         .Help(help)
         .Register(registry_)
-        .Add(labels, told.bounds_s)
-        .ObserveMultiple({told.counts.begin(), told.counts.end()}, std::max(0.0, told.sum_s));
+        .Add(labels, times.bounds_s)
+        .ObserveMultiple({times.counts.begin(), times.counts.end()}, std::max(0.0, times.sum_s));
   }
 
  private:
-  // A log may hold anything.
-  static bool is_histogram(const CallHistogram& told) {
-    return !told.bounds_s.empty() && told.counts.size() == told.bounds_s.size() + 1 &&
-           std::ranges::adjacent_find(told.bounds_s, std::greater_equal<>()) == told.bounds_s.end();
+  // A log may hold anything, so its histograms are checked.
+  static bool is_histogram(const CallHistogram& times) {
+    return !times.bounds_s.empty() && times.counts.size() == times.bounds_s.size() + 1 &&
+           std::ranges::adjacent_find(times.bounds_s, std::greater_equal<>()) ==
+               times.bounds_s.end();
   }
 
   prometheus::Registry& registry_;

@@ -18,7 +18,8 @@ using prometheus::Labels;
 constexpr const char* kStates[] = {"warm_up", "baseline",   "search", "hold",    "drift",
                                    "idle",    "left_alone", "unsure", "refused", "released"};
 
-void fill_sensors(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
+void fill_sensors(MetricFiller& fill, const WatchedGpu& gpu, const std::optional<Joules>& energy,
+                  const Labels& labels) {
   constexpr double kHertz = 1e6;
   fill.gauge("hypermile_gpu_power_watts", "Board power, as last read.", labels,
              gpu.last.power_instant ? gpu.last.power_instant : gpu.last.power_average);
@@ -33,14 +34,14 @@ void fill_sensors(MetricFiller& fill, const WatchedGpu& gpu, const Labels& label
   fill.gauge("hypermile_gpu_clock_hertz", "Clock, as last read.",
              with_label(labels, "clock", "memory"), gpu.last.memory_clock, kHertz);
   fill.gauge("hypermile_gpu_requested_clock_hertz",
-             "Clock that the GPU was told; absent where it is left to the driver.",
+             "Clock requested for the GPU; absent where it is left to the driver.",
              with_label(labels, "clock", "sm"), gpu.requested.sm_clock, kHertz);
   fill.gauge("hypermile_gpu_requested_clock_hertz",
-             "Clock that the GPU was told; absent where it is left to the driver.",
+             "Clock requested for the GPU; absent where it is left to the driver.",
              with_label(labels, "clock", "memory"), gpu.requested.memory_clock, kHertz);
   fill.gauge("hypermile_gpu_throttled", "1 while heat, power or hardware holds the GPU back.",
              labels, gpu.throttled ? 1.0 : 0.0);
-  if (const auto energy = gpu.energy()) {
+  if (energy) {
     fill.counter("hypermile_gpu_energy_joules_total",
                  "Energy of the whole board since the run began, by its counter.", labels,
                  energy->value());
@@ -49,13 +50,14 @@ void fill_sensors(MetricFiller& fill, const WatchedGpu& gpu, const Labels& label
 
 void fill_counts(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
   constexpr const char* kDecisions =
-      "Decisions of the policy by outcome: probe, keep, or default (to measure or to stay there).";
+      "Decisions of the policy, by outcome: probe, keep, or default (to measure it or to stay "
+      "there).";
   for (const char* outcome : {"probe", "keep", "default"}) {
     const auto found = gpu.decisions.find(outcome);
     fill.counter("hypermile_decisions_total", kDecisions, with_label(labels, "outcome", outcome),
                  found != gpu.decisions.end() ? static_cast<double>(found->second) : 0);
   }
-  constexpr const char* kWrites = "Settings asked for, by result: accepted or refused.";
+  constexpr const char* kWrites = "Settings requested, by result: accepted or refused.";
   fill.counter("hypermile_setting_writes_total", kWrites, with_label(labels, "result", "accepted"),
                static_cast<double>(gpu.accepted));
   fill.counter("hypermile_setting_writes_total", kWrites, with_label(labels, "result", "refused"),
@@ -65,48 +67,83 @@ void fill_counts(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels
                static_cast<double>(gpu.usable_windows));
   fill.counter("hypermile_windows_total", kWindows, with_label(labels, "result", "unusable"),
                static_cast<double>(gpu.unusable_windows));
-  fill.counter("hypermile_drifts_total", "Changes of the job that no Setting caused.", labels,
+  fill.counter("hypermile_drifts_total", "Changes of the job that no setting caused.", labels,
                static_cast<double>(gpu.drifts));
-  fill.counter("hypermile_iterations_total", "Iterations of the job measured in Windows.", labels,
+  fill.counter("hypermile_iterations_total", "Iterations of the job measured in windows.", labels,
                gpu.iterations);
 }
 
 void fill_calls(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
   for (const auto& [kind, times] : gpu.calls) {
     fill.histogram("hypermile_nvml_call_duration_seconds",
-                   "Time that the driver took over calls of NVML, by kind of call.",
+                   "Time that calls of NVML took, by kind of call.",
                    with_label(labels, "call", kind), times);
   }
 }
 
-void fill_result(MetricFiller& fill, const WatchedGpu& gpu, const Labels& labels) {
-  const MeasuredPhase* phase = gpu.main_phase();
-  if (phase == nullptr) return;
-  const auto mean = [&](const Setting& setting, const char* which) {
-    const SettingDigest* measured = phase->find(setting);
-    if (measured == nullptr) return;
-    fill.gauge("hypermile_iteration_seconds",
-               "Mean time per iteration, at the default and at the Setting kept.",
-               with_label(labels, "setting", which), measured->time_s.estimate().mean);
-    fill.gauge("hypermile_iteration_joules",
-               "Mean energy per iteration, at the default and at the Setting kept.",
-               with_label(labels, "setting", which), measured->energy_j.estimate().mean);
+void fill_job(MetricFiller& fill, const JobTotals& job, const Labels& labels) {
+  fill.gauge("hypermile_job_seconds", "Time of the whole job so far.", labels, job.seconds);
+  fill.gauge("hypermile_job_joules", "Energy of all GPUs of the job so far.", labels, job.joules);
+  fill.gauge("hypermile_job_default_seconds",
+             "Time that the whole job would have taken so far at the default.", labels,
+             job.default_seconds);
+  fill.gauge("hypermile_job_default_joules",
+             "Energy that the whole job would have used so far at the default.", labels,
+             job.default_joules);
+  const auto value = [](const std::optional<Estimate>& estimate, double sign) {
+    return estimate ? std::optional(sign * estimate->value) : std::nullopt;
   };
-  mean({}, "default");
-  if (phase->kept) mean(*phase->kept, "kept");
+  const auto error = [](const std::optional<Estimate>& estimate) {
+    return estimate ? estimate->half_width95 : std::nullopt;
+  };
   fill.gauge("hypermile_saved_joules",
-             "Energy saved against the default in the Windows measured, search included; negative "
-             "where it cost energy.",
-             labels, phase->saved_j());
-  if (!phase->kept) return;
-  const auto compared = phase->compare(*phase->kept);
-  if (!compared) return;
+             "Energy that the whole job saved against the default, search included; negative where "
+             "it used more.",
+             labels, value(job.saved_j, 1));
   fill.gauge("hypermile_energy_saved_ratio",
-             "Measured share of an iteration's energy that the Setting kept saves.", labels,
-             compared->saved);
+             "Share of its energy that the whole job saved against the default, search included; "
+             "negative where it used more.",
+             labels, value(job.energy_change, -1));
+  fill.gauge("hypermile_energy_saved_ratio_interval95",
+             "Half-width of the 95 % interval of hypermile_energy_saved_ratio.", labels,
+             error(job.energy_change));
   fill.gauge("hypermile_slowdown_ratio",
-             "Measured slowdown of an iteration at the Setting kept: 0.03 is 3 % slower.", labels,
-             compared->slowdown);
+             "Slowdown of the whole job against the default, search included: 0.03 is 3 % slower.",
+             labels, value(job.time_change, 1));
+  fill.gauge("hypermile_slowdown_ratio_interval95",
+             "Half-width of the 95 % interval of hypermile_slowdown_ratio.", labels,
+             error(job.time_change));
+}
+
+// Of the phase in which most of the GPU's time was spent.
+void fill_settings(MetricFiller& fill, const PhaseFigures* phase, const Labels& labels) {
+  if (phase == nullptr) return;
+  const auto fill_cost = [&](const std::optional<SettingCost>& cost, const char* which) {
+    if (!cost) return;
+    const Labels of_setting = with_label(labels, "setting", which);
+    if (cost->time_s) {
+      fill.gauge("hypermile_iteration_seconds",
+                 "Mean time per iteration, at the default and at the kept setting.", of_setting,
+                 cost->time_s->value);
+    }
+    if (cost->energy_j) {
+      fill.gauge("hypermile_iteration_joules",
+                 "Mean energy per iteration, at the default and at the kept setting.", of_setting,
+                 cost->energy_j->value);
+    }
+  };
+  fill_cost(phase->cost_at({}), "default");
+  if (!phase->kept()) return;
+  const std::optional<SettingCost> kept = phase->cost_at(*phase->kept());
+  fill_cost(kept, "kept");
+  if (!kept || !kept->energy_change || !kept->time_change) return;
+  fill.gauge("hypermile_kept_energy_saved_ratio",
+             "Share of an iteration's energy that the kept setting saves; negative where it uses "
+             "more.",
+             labels, -kept->energy_change->value);
+  fill.gauge("hypermile_kept_slowdown_ratio",
+             "Slowdown of an iteration at the kept setting: 0.03 is 3 % slower.", labels,
+             kept->time_change->value);
 }
 
 void fill_run(MetricFiller& fill, const RunDigest& run) {
@@ -126,9 +163,10 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
              run.start().unix_time + run.now_s());
   fill.gauge("hypermile_max_slowdown_ratio", "Slowdown that the user allowed.", of_run,
              run.bound());
+  fill_job(fill, run.figures().job(), of_run);
   if (!run.states().empty()) {
     for (const char* state : kStates) {
-      fill.gauge("hypermile_state", "1 for the state that the Controller is in, else 0.",
+      fill.gauge("hypermile_state", "1 for the state that the controller is in, else 0.",
                  with_label(of_run, "state", state),
                  run.states().last().state == state ? 1.0 : 0.0);
     }
@@ -144,10 +182,10 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
                with_label(with_label(labels, "name", gpu->identity.name), "driver",
                           gpu->identity.driver_version),
                1.0);
-    fill_sensors(fill, *gpu, labels);
+    fill_sensors(fill, *gpu, run.figures().energy(gpu->identity.uuid), labels);
     fill_calls(fill, *gpu, labels);
     fill_counts(fill, *gpu, labels);
-    fill_result(fill, *gpu, labels);
+    fill_settings(fill, run.figures().main_phase(gpu->identity.uuid), labels);
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Prometheus is told: a registry made anew at every poll from the digests of the newest run of
-// each log and from the daemon's own words, so that what is gone is gone. To scrape is to read it:
-// no device is asked, nothing is reset. docs/reference/metrics.md is made from it.
+// The metrics for Prometheus: a registry that is made again at every poll, from the newest run of
+// each log and from the daemon's status, so that nothing outlives its source. A scrape only reads
+// the registry: no device is read and no counter is reset. docs/reference/metrics.md is made from
+// it.
 #pragma once
 
 #include <memory>

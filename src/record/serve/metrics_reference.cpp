@@ -17,6 +17,7 @@ WindowEvent example_window(const Setting& setting, double time_s) {
   window.iterations = 10;
   window.time_per_iteration = Seconds(time_s);
   window.power = Watts(300);
+  window.time_error = window.power_error = 0.01;
   return {kExampleGpu, window};
 }
 
@@ -36,6 +37,7 @@ RunDigest example_run() {
   sample.memory_clock = Mhz(2201);
   sample.energy = Joules(1);
   RunDigest run(8, 8);
+  double seconds = 0;
   for (const EventBody& body : std::initializer_list<EventBody>{
            start, SampleEvent{kExampleGpu, sample},
            DriverCalls{kExampleGpu, {{"read", {{1}, {1, 0}, 0.5}}}}, example_window({}, 0.1),
@@ -43,7 +45,7 @@ RunDigest example_run() {
            SettingChange{kExampleGpu, kExampleSetting, true, "", {}, {}, {}},
            StateChange{"hold", "", "", {}, {}, {}},
            ErrorEvent{kExampleGpu, Error{ErrorCode::kIo, "", ""}}}) {
-    run.add({Instant(), body});
+    run.add({Instant() + Seconds(++seconds), body});
   }
   return run;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions about clocks: what runs, what could, and the locks. As on a real card a
-// lock outlives the process that set it, acts some milliseconds later, and there is no way to read
-// it back: only the clock itself tells.
+// Exported functions about clocks: the current ones, the supported ones, and locks. As on a real
+// card a lock outlives the process that set it, takes effect milliseconds later, and cannot be read
+// back: only the clock itself shows it.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -41,7 +41,7 @@ std::vector<unsigned> memory_clocks(const ClockRanges& clocks) {
   return list;
 }
 
-// What a lock up to `high` comes to: the fastest listed clock that is not above it.
+// The clock of a lock up to `high`: the fastest listed clock that is not above it.
 unsigned at_most(const std::vector<unsigned>& descending, unsigned high) {
   for (const unsigned clock : descending) {
     if (clock <= high) return clock;
@@ -101,21 +101,21 @@ NVML_EXPORT nvml::Return nvmlDeviceGetClockInfo(nvml::Device device, int type, u
 
 NVML_EXPORT nvml::Return nvmlDeviceGetMaxClockInfo(nvml::Device device, int type, unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return highest_clock(here.physics(gpu).clocks, type, out);
+    return highest_clock(here.constants(gpu).clocks, type, out);
   });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetMaxCustomerBoostClock(nvml::Device device, int type,
                                                             unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return highest_clock(here.physics(gpu).clocks, type, out);
+    return highest_clock(here.constants(gpu).clocks, type, out);
   });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetClock(nvml::Device device, int type, int id, unsigned* out) {
   return look_at(__func__, device,
                  [&](const GpuView& view, Machine& here, unsigned gpu) -> nvml::Return {
-                   const ClockRanges& clocks = here.physics(gpu).clocks;
+                   const ClockRanges& clocks = here.constants(gpu).clocks;
                    switch (id) {
                      case nvml::kClockCurrent:
                        return current_clock(view, type, out);
@@ -130,33 +130,33 @@ NVML_EXPORT nvml::Return nvmlDeviceGetClock(nvml::Device device, int type, int i
                  });
 }
 
-// Readable so that old clients start; setting application clocks is not offered (see
-// export_unsupported.cpp): NVML itself gives them up.
+// Readable so that old clients start. Setting application clocks is refused (see
+// export_unsupported.cpp), because NVML itself has deprecated them.
 NVML_EXPORT nvml::Return nvmlDeviceGetApplicationsClock(nvml::Device device, int type,
                                                         unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return default_clock(here.physics(gpu).clocks, type, out);
+    return default_clock(here.constants(gpu).clocks, type, out);
   });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetDefaultApplicationsClock(nvml::Device device, int type,
                                                                unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return default_clock(here.physics(gpu).clocks, type, out);
+    return default_clock(here.constants(gpu).clocks, type, out);
   });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetSupportedMemoryClocks(nvml::Device device, unsigned* count,
                                                             unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return give_list(memory_clocks(here.physics(gpu).clocks), count, out);
+    return give_list(memory_clocks(here.constants(gpu).clocks), count, out);
   });
 }
 
 NVML_EXPORT nvml::Return nvmlDeviceGetSupportedGraphicsClocks(nvml::Device device, unsigned memory,
                                                               unsigned* count, unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
-    const ClockRanges& clocks = here.physics(gpu).clocks;
+    const ClockRanges& clocks = here.constants(gpu).clocks;
     const std::vector<unsigned> gears = memory_clocks(clocks);
     if (std::find(gears.begin(), gears.end(), memory) == gears.end()) return nvml::kNotFound;
     return give_list(sm_clocks(clocks), count, out);
@@ -187,10 +187,10 @@ NVML_EXPORT nvml::Return nvmlDeviceSetGpuLockedClocks(nvml::Device device, unsig
                                                       unsigned high) {
   return set_on(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (symbolic(low) != symbolic(high)) return nvml::kInvalidArgument;
-    const std::vector<unsigned> list = sm_clocks(here.physics(gpu).clocks);
+    const std::vector<unsigned> list = sm_clocks(here.constants(gpu).clocks);
     unsigned ceiling = high;
     if (high == nvml::kClockLimitUnlimited) ceiling = list.front();
-    if (high == nvml::kClockLimitTdp) ceiling = whole(here.physics(gpu).clocks.sm_boost);
+    if (high == nvml::kClockLimitTdp) ceiling = whole(here.constants(gpu).clocks.sm_boost);
     if (!symbolic(low) && (low > high || high == 0)) return nvml::kInvalidArgument;
     ceiling = at_most(list, ceiling);
     return lock_clock(here, gpu, Knob::kSmClock, {symbolic(low) ? list.back() : low, ceiling},
@@ -207,7 +207,7 @@ NVML_EXPORT nvml::Return nvmlDeviceResetGpuLockedClocks(nvml::Device device) {
 NVML_EXPORT nvml::Return nvmlDeviceSetMemoryLockedClocks(nvml::Device device, unsigned low,
                                                          unsigned high) {
   return set_on(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
-    const ClockRanges& clocks = here.physics(gpu).clocks;
+    const ClockRanges& clocks = here.constants(gpu).clocks;
     if (!clocks.memory_lock) return nvml::kNotSupported;
     if (low > high || high == 0) return nvml::kInvalidArgument;
     const unsigned clock = at_most(memory_clocks(clocks), high);
@@ -217,7 +217,7 @@ NVML_EXPORT nvml::Return nvmlDeviceSetMemoryLockedClocks(nvml::Device device, un
 
 NVML_EXPORT nvml::Return nvmlDeviceResetMemoryLockedClocks(nvml::Device device) {
   return set_on(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
-    if (!here.physics(gpu).clocks.memory_lock) return nvml::kNotSupported;
+    if (!here.constants(gpu).clocks.memory_lock) return nvml::kNotSupported;
     return lock_clock(here, gpu, Knob::kMemoryClock, {}, std::nullopt);
   });
 }

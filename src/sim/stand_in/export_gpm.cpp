@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions of GPM: two samples of a card's activity counters, and the shares between
-// them. Samples are handed to the client as opaque pointers; only those in the list are followed.
+// Exported functions of GPM: two samples of a card's activity counters, and the shares between
+// them. Clients receive samples as opaque pointers; only those in the list are dereferenced.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,7 +37,7 @@ std::optional<Counters> find_sample(nvml::GpmSample sample) {
                                                           : std::nullopt;
 }
 
-// nullopt: this card does not count it. Shares are percent, traffic is MiB/s.
+// nullopt where this card does not count it. Shares are in percent, traffic in MiB/s.
 std::optional<double> metric(unsigned id, const Counters& from, const Counters& to) {
   const double seconds = to.time_s - from.time_s;
   const auto share = [seconds](double before, double after) {
@@ -75,7 +75,7 @@ void fill_metric(nvml::GpmMetric& out, const Counters& from, const Counters& to,
   const std::optional<double> value = metric(out.id, from, to);
   out.status = value ? nvml::kSuccess : nvml::kNotSupported;
   out.value = value.value_or(0);
-  // Which values come back as not a number is settled by the interval, not by who asks.
+  // The interval determines which values are not a number, so that every caller sees the same ones.
   SimRandom random{static_cast<std::uint64_t>(to.time_s * 1e6) ^ out.id << 8};
   const bool missing = random.uniform() < sensors.activity_missing;
   const bool too_short = to.time_s - from.time_s < sensors.activity_window.value();
@@ -88,7 +88,7 @@ NVML_EXPORT nvml::Return nvmlGpmQueryDeviceSupport(nvml::Device device, nvml::Gp
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (out == nullptr) return nvml::kInvalidArgument;
     if (out->version != nvml::kGpmSupportVersion1) return nvml::kArgumentVersionMismatch;
-    out->supported = here.physics(gpu).sensors.activity_metrics ? 1 : 0;
+    out->supported = here.constants(gpu).sensors.activity_metrics ? 1 : 0;
     return nvml::kSuccess;
   });
 }
@@ -98,7 +98,7 @@ NVML_EXPORT nvml::Return nvmlGpmSampleAlloc(nvml::GpmSample* out) {
     static std::uintptr_t next = 0x6B00'0000;
     const std::lock_guard lock(samples_mutex);
     if (out == nullptr) return nvml::kInvalidArgument;
-    // A number in a pointer's clothes, on purpose.  NOLINTNEXTLINE(performance-no-int-to-ptr)
+    // An opaque handle, not an address.  NOLINTNEXTLINE(performance-no-int-to-ptr)
     *out = reinterpret_cast<nvml::GpmSample>(next += 0x10);
     samples().emplace(*out, Counters{});
     return nvml::kSuccess;
@@ -115,7 +115,7 @@ NVML_EXPORT nvml::Return nvmlGpmSampleFree(nvml::GpmSample sample) {
 NVML_EXPORT nvml::Return nvmlGpmSampleGet(nvml::Device device, nvml::GpmSample sample) {
   return look_at(__func__, device,
                  [&](const GpuView& view, Machine& here, unsigned gpu) -> nvml::Return {
-                   if (!here.physics(gpu).sensors.activity_metrics) return nvml::kNotSupported;
+                   if (!here.constants(gpu).sensors.activity_metrics) return nvml::kNotSupported;
                    const std::lock_guard lock(samples_mutex);
                    const auto found = samples().find(sample);
                    if (found == samples().end()) return nvml::kInvalidArgument;
@@ -140,11 +140,11 @@ NVML_EXPORT nvml::Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* request) {
         to->time_s <= from->time_s) {
       return nvml::kInvalidArgument;
     }
-    // Not through the array member: clients allocate fewer entries than it has.
+    // Not by the array member, since clients allocate fewer entries than it has.
     auto* metrics = reinterpret_cast<nvml::GpmMetric*>(reinterpret_cast<std::byte*>(request) +
                                                        offsetof(nvml::GpmMetricsGet, metrics));
     for (unsigned i = 0; i < request->count; ++i) {
-      fill_metric(metrics[i], *from, *to, here.physics(to->gpu).sensors);
+      fill_metric(metrics[i], *from, *to, here.constants(to->gpu).sensors);
     }
     return nvml::kSuccess;
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions that find a GPU and say what it is. Nothing here changes while it runs.
+// Exported functions that find a GPU and identify it. Nothing here changes while a client runs.
 #include <fmt/format.h>
 #include <strings.h>
 
@@ -24,7 +24,7 @@ nvml::Return by_index(const char* function, unsigned index, nvml::Device* out) {
   });
 }
 
-// The first GPU of which `is` holds.
+// Finds the first GPU for which `is` holds.
 template <class Is>
 nvml::Return find(const char* function, const void* key, nvml::Device* out, Is is) {
   return on_machine(function, [&](Machine& here) -> nvml::Return {
@@ -47,7 +47,7 @@ nvml::Return by_pci(const char* function, const char* text, nvml::Device* out) {
   });
 }
 
-// Every version of the struct begins with these.
+// Every version of the struct begins with these members.
 template <class Info>
 nvml::Return pci_info(const char* function, nvml::Device device, Info* out) {
   return on_gpu(function, device, [&](Machine& here, unsigned gpu) -> nvml::Return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions about power, energy and limits, and the card's own buffer of samples.
-// All of them show what the card's registers hold, which change only now and then.
+// Exported functions about power, energy and limits, and the card's own buffer of samples. All show
+// the card's registers, which change only at intervals.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,7 +14,7 @@ using namespace hypermile::stand_in;
 
 namespace {
 
-constexpr unsigned kSamplesMeanwhile = 50;  // a second of them
+constexpr unsigned kSamplesMeanwhile = 50;  // one second's worth
 
 unsigned milliwatts(double watts) {
   return static_cast<unsigned>(std::lround(std::max(watts, 0.0) * 1000));
@@ -34,17 +34,17 @@ unsigned long long energy_mj(const GpuView& view) {
   return static_cast<unsigned long long>(std::llround(std::max(joules, 0.0) * 1000));
 }
 
-unsigned requested_limit(const GpuView& view, const GpuPhysics& physics) {
-  return milliwatts(view.record.sim.requested.power_limit.value_or(physics.limit.normal).value());
+unsigned requested_limit(const GpuView& view, const GpuConstants& constants) {
+  return milliwatts(view.record.sim.requested.power_limit.value_or(constants.limit.normal).value());
 }
 
 nvml::Return set_limit(const char* function, nvml::Device device, unsigned wanted) {
   return set_on(function, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
-    const LimitRange& range = here.physics(gpu).limit;
+    const LimitRange& range = here.constants(gpu).limit;
     if (wanted < milliwatts(range.min.value()) || wanted > milliwatts(range.max.value())) {
       return nvml::kInvalidArgument;
     }
-    // The driver has no reset for limits: asking for the default is one.
+    // The driver has no reset for limits; requesting the default resets it.
     const bool normal = wanted == milliwatts(range.normal.value());
     const auto value = normal ? std::nullopt : std::optional(wanted / 1000.0);
     const Result<void> done = here.request_knob(gpu, Knob::kPowerLimit, value, [](GpuRecord&) {});
@@ -88,7 +88,7 @@ std::vector<nvml::PowerSample> samples_after(const GpuView& view, const Machine&
 
 }  // namespace
 
-// The driver answers with the averaged register where the card has one.
+// The driver returns the averaged register where the card has one.
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerUsage(nvml::Device device, unsigned* out) {
   return look_at(__func__, device, [&](const GpuView& view, Machine&, unsigned) {
     return give(out, average_power(view).value_or(instant_power(view)));
@@ -123,13 +123,13 @@ NVML_EXPORT nvml::Return nvmlDeviceGetSamples(nvml::Device device, int type,
   return look_at(
       __func__, device, [&](const GpuView& view, Machine& here, unsigned gpu) -> nvml::Return {
         if (value_type == nullptr || count == nullptr) return nvml::kInvalidArgument;
-        const bool has_buffer = here.physics(gpu).sensors.history_period > Seconds(0);
+        const bool has_buffer = here.constants(gpu).sensors.history_period > Seconds(0);
         if (type != nvml::kTotalPowerSamples || !has_buffer) return nvml::kNotSupported;
         *value_type = nvml::kUnsignedInt;
         const std::vector<nvml::PowerSample> samples = samples_after(view, here, after_us);
         if (samples.empty()) return nvml::kNotFound;
         if (out == nullptr) {
-          // With room for those that come before the second call, as the driver's buffer has.
+          // Leaves room for samples that arrive before the second call, as the driver does.
           *count = static_cast<unsigned>(samples.size()) + kSamplesMeanwhile;
           return nvml::kSuccess;
         }
@@ -143,7 +143,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementMode(nvml::Device device, u
 
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementLimit(nvml::Device device, unsigned* out) {
   return look_at(__func__, device, [&](const GpuView& view, Machine& here, unsigned gpu) {
-    return give(out, requested_limit(view, here.physics(gpu)));
+    return give(out, requested_limit(view, here.constants(gpu)));
   });
 }
 
@@ -156,7 +156,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetEnforcedPowerLimit(nvml::Device device, un
 NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementDefaultLimit(nvml::Device device,
                                                                   unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) {
-    return give(out, milliwatts(here.physics(gpu).limit.normal.value()));
+    return give(out, milliwatts(here.constants(gpu).limit.normal.value()));
   });
 }
 
@@ -165,8 +165,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetPowerManagementLimitConstraints(nvml::Devi
                                                                       unsigned* high) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (low == nullptr) return nvml::kInvalidArgument;
-    *low = milliwatts(here.physics(gpu).limit.min.value());
-    return give(high, milliwatts(here.physics(gpu).limit.max.value()));
+    *low = milliwatts(here.constants(gpu).limit.min.value());
+    return give(high, milliwatts(here.constants(gpu).limit.max.value()));
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions about everything else that a card shows: utilisation, temperature, memory,
-// modes and the processes on it.
+// Exported functions about the rest of a card's state: utilisation, temperature, memory, modes and
+// processes.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -52,7 +52,7 @@ nvml::Return compute_processes(const char* function, nvml::Device device, unsign
   });
 }
 
-// Of graphics and MPS: there never are any.
+// Graphics and MPS processes never exist on a simulated card.
 nvml::Return no_processes(const char* function, nvml::Device device, unsigned* count) {
   return on_gpu(function, device, [&](Machine&, unsigned) { return give(count, 0U); });
 }
@@ -110,7 +110,8 @@ NVML_EXPORT nvml::Return nvmlDeviceGetTemperatureThreshold(nvml::Device device, 
                                                            unsigned* out) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
     if (threshold < 0 || threshold >= nvml::kThresholds) return nvml::kInvalidArgument;
-    const int slowdown = static_cast<int>(std::lround(here.physics(gpu).thermal.slowdown.value()));
+    const int slowdown =
+        static_cast<int>(std::lround(here.constants(gpu).thermal.slowdown.value()));
     if (threshold == nvml::kThresholdSlowdown) return give(out, static_cast<unsigned>(slowdown));
     if (threshold != nvml::kThresholdShutdown) return nvml::kNotSupported;
     return give(out, static_cast<unsigned>(slowdown + kShutdownAboveSlowdown));
@@ -156,7 +157,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetComputeMode(nvml::Device device, unsigned*
   return fixed(__func__, device, out, 0);
 }
 
-// P0 under a job, P8 without one.
+// P0 with a job, P8 without one.
 NVML_EXPORT nvml::Return nvmlDeviceGetPerformanceState(nvml::Device device, unsigned* out) {
   return look_at(__func__, device, [&](const GpuView& view, Machine&, unsigned) {
     return give(out, view.record.job.present ? 0U : 8U);
@@ -202,7 +203,7 @@ NVML_EXPORT nvml::Return nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device de
   return compute_processes(__func__, device, count, out);
 }
 
-// Nothing draws on a simulated card, and nothing shares it.
+// A simulated card has no graphics and no MPS clients.
 #define NO_PROCESSES(function)                                                     \
   NVML_EXPORT nvml::Return function(nvml::Device device, unsigned* count, void*) { \
     return no_processes(__func__, device, count);                                  \

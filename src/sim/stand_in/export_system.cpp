@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exported functions of the whole library: start, end, versions, error texts.
+// Exported functions of the whole library: start, end, versions, error texts.
 #include <unistd.h>
 
 #include <fstream>
@@ -97,12 +97,13 @@ NVML_EXPORT nvml::Return nvmlSystemGetProcessName(unsigned pid, char* name, unsi
     if (!file) return nvml::kNotFound;
     std::string program;
     std::getline(file, program, '\0');
-    // NVML cuts a long name off.
+    // NVML truncates a long name.
     return give_text(std::string_view(program).substr(0, length - 1), name, length);
   });
 }
 
-// Not NVML's: who asks may set on this stand-in. 0 also when it cannot be opened.
+// Not part of NVML: 1 if the caller may change settings on this stand-in; 0 also if it cannot be
+// opened.
 NVML_EXPORT int hypermileStandInMaySet() {
   int allowed = 0;
   guarded([&]() -> nvml::Return {

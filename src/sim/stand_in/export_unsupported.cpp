@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that clients call and expect to be refused: the stand-in never has MIG on, and it has
-// no ECC, no fans and no application clocks. A function that is not exported at all is one nobody
-// was seen to need.
+// Functions that clients call and expect to be refused: the stand-in never has MIG enabled, and has
+// no ECC, no fans and no application clocks. A function that is not exported has not been needed by
+// any known client.
 #include "sim/stand_in/stand_in.h"
 
 using namespace hypermile;
@@ -16,7 +16,7 @@ nvml::Return refuse(const char* function, nvml::Device device) {
 
 }  // namespace
 
-// Cards that could be divided say that they are not.
+// Cards that support MIG report it as disabled.
 NVML_EXPORT nvml::Return nvmlDeviceGetMigMode(nvml::Device device, unsigned* now,
                                               unsigned* pending) {
   return on_gpu(__func__, device, [&](Machine& here, unsigned gpu) -> nvml::Return {

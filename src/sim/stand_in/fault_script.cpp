@@ -17,7 +17,7 @@ Error bad_item(std::string_view item, std::string_view why) {
                "write FUNCTION[#GPU]:ACTION[@WHEN], for example nvmlDeviceGetPowerUsage:15@3"};
 }
 
-// Takes what follows the last `mark` off `text`, if there is one.
+// Removes the last `mark` and what follows it from `text`, and returns what followed.
 std::optional<std::string_view> cut(std::string_view& text, char mark) {
   const std::size_t at = text.rfind(mark);
   if (at == text.npos) return std::nullopt;
@@ -78,10 +78,11 @@ Result<FaultItem> parse_item(std::string_view text) {
   if (const auto ok = parse_action(*action, item); !ok) return bad_item(text, ok.error().message);
   if (const auto gpu = cut(rest, '#')) {
     const auto index = parse_count(*gpu);
-    if (!index || *index > 255) return bad_item(text, "names no GPU index after '#'");
+    if (!index || *index > 255) return bad_item(text, "needs a GPU index after '#'");
     item.gpu = static_cast<unsigned>(*index);
   }
-  if (rest != "*" && !rest.starts_with("nvml")) return bad_item(text, "names no NVML function");
+  if (rest != "*" && !rest.starts_with("nvml"))
+    return bad_item(text, "does not name an NVML function");
   item.function = rest;
   return item;
 }

@@ -12,7 +12,7 @@ FaultScript script(std::string_view text) {
   return FaultScript(std::move(items).value());
 }
 
-TEST(FaultScript, StrikesTheCallThatItCounts) {
+TEST(FaultScript, AppliesToTheCallWithTheGivenNumber) {
   FaultScript faults = script("nvmlDeviceGetPowerUsage:15@3");
 
   EXPECT_FALSE(faults.next("nvmlDeviceGetPowerUsage", 0).code);

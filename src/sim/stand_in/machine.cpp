@@ -16,22 +16,23 @@
 namespace hypermile {
 namespace {
 
-constexpr double kLeaseSeconds = 2;        // without a sign of life, in real time
-constexpr double kAfterlifeSeconds = 0.1;  // queued work of a process that was killed
-// An idle card that nobody looked at is simulated this far, and then it sleeps.
+constexpr double kLeaseSeconds = 2;  // a job is dropped after this real time without a report
+// Queued work of a killed process continues for this real time.
+constexpr double kAfterlifeSeconds = 0.1;
+// An idle card that is not read is simulated for this long, and then skipped.
 constexpr double kIdleDetailSeconds = 600;
 constexpr std::int64_t kWallClockStepNs = 5'000'000;
 
-void release(GpuRecord& record, const GpuPhysics& physics) {
-  stop_job(record.sim, physics);
+void release(GpuRecord& record, const GpuConstants& constants) {
+  stop_job(record.sim, constants);
   record.job.present = false;
 }
 
-// When the GPU gives the job up, in the machine's time, should no further sign of life come.
+// When the GPU will drop the job, in the machine's time, if its process does not report again.
 double end_of(GpuRecord& record, double machine_s, double speed) {
   JobSlot& job = record.job;
   const double afterlife = job.beat_s + kAfterlifeSeconds * speed;
-  // Nobody has to ask after a process that was heard of just now.
+  // A process that has just reported need not be checked.
   if (machine_s - record.slept_s > afterlife && !process_lives(job.pid, job.pid_started)) {
     job.lease_s = std::min(job.lease_s, std::max(record.sim.now_s, afterlife));
   }
@@ -40,11 +41,11 @@ double end_of(GpuRecord& record, double machine_s, double speed) {
 
 struct Cell {
   GpuRecord* record = nullptr;
-  const GpuPhysics* physics = nullptr;
+  const GpuConstants* constants = nullptr;
 };
 
-// Moves the jobs of one group, or a job alone, as far as all of them run; then those that are over
-// are released. True when everything that runs has come to `machine_s`.
+// Moves the jobs of one group, or a single job, as far as all of them run, and then removes those
+// that have ended. True when everything that runs has reached `machine_s`.
 bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
   std::vector<SimRank> ranks;
   double end_s = kNever;
@@ -52,7 +53,7 @@ bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
     JobSlot& job = cell.record->job;
     if (!job.present) continue;
     end_s = std::min(end_s, end_of(*cell.record, machine_s, speed));
-    ranks.push_back({&cell.record->sim, cell.physics, &job.load, nullptr, cell.record->slept_s,
+    ranks.push_back({&cell.record->sim, cell.constants, &job.load, nullptr, cell.record->slept_s,
                      job.iterations_before});
   }
   if (ranks.empty()) return true;
@@ -62,18 +63,18 @@ bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
   for (const Cell& cell : cells) {
     const JobSlot& job = cell.record->job;
     if (job.present && job.lease_s + cell.record->slept_s <= end_s)
-      release(*cell.record, *cell.physics);
+      release(*cell.record, *cell.constants);
   }
   return false;
 }
 
-void rest(GpuRecord& record, const GpuPhysics& physics, double machine_s) {
+void rest(GpuRecord& record, const GpuConstants& constants, double machine_s) {
   const double target = machine_s - record.slept_s;
   const double detailed = std::min(target, record.sim.now_s + kIdleDetailSeconds);
-  advance(record.sim, physics, nullptr, Seconds(detailed));
+  advance(record.sim, constants, nullptr, Seconds(detailed));
   if (detailed < target) {
     record.slept_s += target - detailed;
-    record.slept_j += (target - detailed) * view(record.sim, physics, nullptr).power.value();
+    record.slept_j += (target - detailed) * view(record.sim, constants, nullptr).power.value();
   }
 }
 
@@ -85,8 +86,7 @@ double Machine::now_s() const {
 }
 
 std::uint64_t Machine::unix_us(const GpuRecord& record, double gpu_time_s) const {
-  // One fixed offset gives a sample the same time whenever it is asked for, until somebody sets the
-  // wall clock.
+  // A fixed offset gives a sample the same time at every read, unless the wall clock is changed.
   const std::int64_t epoch_now =
       host_clock_ns(CLOCK_REALTIME) - host_clock_ns(CLOCK_MONOTONIC) + state().origin_ns;
   const bool stepped = std::abs(epoch_now - state().epoch_ns) > kWallClockStepNs;
@@ -125,23 +125,24 @@ Result<GpuView> Machine::update(unsigned gpu, Change change) {
     result.time_s = now_s();
     const std::vector<unsigned> members = copy_group(gpu);
     std::vector<Cell> cells;
-    for (const unsigned i : members) cells.push_back({&next_record(i), &state().cells[i].physics});
+    for (const unsigned i : members)
+      cells.push_back({&next_record(i), &state().cells[i].constants});
     while (!move_jobs(cells, result.time_s, state().speed)) {
     }
     for (const Cell& each : cells) {
-      if (!each.record->job.present) rest(*each.record, *each.physics, result.time_s);
+      if (!each.record->job.present) rest(*each.record, *each.constants, result.time_s);
     }
     GpuRecord& next = next_record(gpu);
     RETURN_IF_ERROR(change(next));
     result.record = next;
-    // A process killed between two of these leaves ranks that are not equally far: the one behind
-    // catches up.
+    // A process killed between two of these stores leaves ranks at different times; the next update
+    // makes them equal.
     for (const unsigned i : members) {
       state().cells[i].current.fetch_xor(1U, std::memory_order_release);
     }
   }
   const JobSlot& job = result.record.job;
-  result.now = view(result.record.sim, cell.physics, job.present ? &job.load : nullptr);
+  result.now = view(result.record.sim, cell.constants, job.present ? &job.load : nullptr);
   return result;
 }
 
@@ -153,7 +154,7 @@ Result<void> Machine::request_knob(unsigned gpu, Knob knob, std::optional<double
                                    const std::function<void(GpuRecord&)>& note) {
   Seconds blocked(0);
   RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
-    blocked = request(record.sim, physics(gpu), knob, value);
+    blocked = request(record.sim, constants(gpu), knob, value);
     note(record);
     return Result<void>();
   }));
@@ -178,7 +179,7 @@ Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
                    fmt::format("process {} already trains on GPU {}", job.pid, gpu),
                    "a simulated GPU runs one job: wait for its end, or choose another with --gpu"};
     }
-    if (job.present) release(record, physics(gpu));
+    if (job.present) release(record, constants(gpu));
     job.present = true;
     job.pid = ::getpid();
     job.pid_started = own_start_time();
@@ -189,7 +190,7 @@ Result<void> Machine::start_job(unsigned gpu, const JobRequest& request) {
     job.group = request.group;
     job.ranks = std::max(1U, request.ranks);
     job.iterations_before = request.iterations_before;
-    hypermile::start_job(record.sim, physics(gpu), job.load, 0, job.group != 0 ? 0 : kNoBarrier);
+    hypermile::start_job(record.sim, constants(gpu), job.load, 0, job.group != 0 ? 0 : kNoBarrier);
     return {};
   }));
   return {};
@@ -199,7 +200,8 @@ Result<GpuView> Machine::beat(unsigned gpu) {
   return update(gpu, [&](GpuRecord& record) -> Result<void> {
     JobSlot& job = record.job;
     if (!job.present || job.pid != ::getpid()) {
-      return Error{ErrorCode::kNotFound, "the GPU gave this job up: it stood still for too long"};
+      return Error{ErrorCode::kNotFound,
+                   "the GPU dropped this job, because its process stood still for too long"};
     }
     job.beat_s = record.sim.now_s;
     job.lease_s = job.beat_s + kLeaseSeconds * speed();
@@ -209,7 +211,7 @@ Result<GpuView> Machine::beat(unsigned gpu) {
 
 Result<void> Machine::end_job(unsigned gpu) {
   RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
-    if (record.job.present && record.job.pid == ::getpid()) release(record, physics(gpu));
+    if (record.job.present && record.job.pid == ::getpid()) release(record, constants(gpu));
     return Result<void>();
   }));
   return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The simulated machine of the NVML stand-in as one process sees it: GPUs in shared memory that
-// move in real time, times a speed. Whoever looks at a GPU brings it up to date, so no process
-// serves the others, and what one process sets another one reads. Used by the exported NVML
-// functions and by `hypermile simulate --realtime` and `--status`. Thread-safe.
+// advance in real time, multiplied by a speed. Every access brings a GPU up to date, so no server
+// process is needed, and all processes see the same settings. Used by the exported NVML functions
+// and by `hypermile simulate --realtime` and `--status`. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,13 @@ namespace hypermile {
 
 struct MachineOptions {
   std::string state_file = {};
-  // Names of GPU sheets and the speed. What is not given is taken from a machine that is there, or
-  // is one rtx3080ti in real time. A machine that differs from what is given is replaced.
+  // Names of GPU sheets, and the speed. Absent values are taken from an existing machine, else they
+  // are one rtx3080ti in real time. An existing machine that differs is replaced.
   std::vector<std::string> gpus = {};
   std::optional<double> speed = {};
 };
 
-// From HYPERMILE_SIM_STATE (else /dev/shm/hypermile-sim, or /tmp where there is no /dev/shm),
+// Reads HYPERMILE_SIM_STATE (else /dev/shm/hypermile-sim, or /tmp without /dev/shm),
 // HYPERMILE_SIM_GPUS and HYPERMILE_SIM_SPEED; kUsage names the variable.
 Result<MachineOptions> machine_options_from_environment();
 
@@ -35,7 +35,7 @@ Result<MachineOptions> machine_options_from_environment();
 struct GpuView {
   GpuRecord record;
   SimView now;
-  double time_s = 0;  // the machine's time
+  double time_s = 0;  // time of the machine
 };
 
 struct JobRequest {
@@ -53,27 +53,28 @@ class Machine {
 
   unsigned gpu_count() const { return state().gpu_count; }
   const GpuFacts& facts(unsigned gpu) const { return state().cells[gpu].facts; }
-  const GpuPhysics& physics(unsigned gpu) const { return state().cells[gpu].physics; }
+  const GpuConstants& constants(unsigned gpu) const { return state().cells[gpu].constants; }
   double speed() const { return state().speed; }
   const std::string& state_file() const { return state_file_; }
-  // In simulated seconds since the machine was made.
+  // Simulated seconds since the machine was made.
   double now_s() const;
-  // An instant of a GPU's own axis (see SimGpuState) as microseconds of the Unix epoch.
+  // Converts a time on a GPU's own axis (see SimGpuState) to microseconds of the Unix epoch.
   std::uint64_t unix_us(const GpuRecord& record, double gpu_time_s) const;
 
   // Fails with kTimeout or kIo, as SharedRegion::lock does.
   Result<GpuView> look(unsigned gpu);
 
-  // Requests a knob; nullopt: the default. Blocks as long as the driver's call does. The value has
-  // been checked. `note` records what the client asked for, in the same change.
+  // Requests a value for a knob; nullopt means the default. Blocks as long as the driver's call
+  // would. The caller has checked the value. `note` records the client's request in the same
+  // update.
   Result<void> request_knob(unsigned gpu, Knob knob, std::optional<double> value,
                             const std::function<void(GpuRecord&)>& note);
   Result<void> set_persistence(unsigned gpu, bool on);
 
-  // A job of the calling process. One GPU takes one job: kBusy names the process that has it.
+  // Starts a job of the calling process. A GPU takes one job: kBusy names the process that has it.
   Result<void> start_job(unsigned gpu, const JobRequest& request);
-  // The sign of life, due every few hundred milliseconds, and how far the job has come. kNotFound
-  // when the GPU gave it up because none came for too long.
+  // Reports that the job's process is alive, due every few hundred milliseconds, and returns the
+  // job's progress. kNotFound when the GPU has dropped the job after too long a silence.
   Result<GpuView> beat(unsigned gpu);
   Result<void> end_job(unsigned gpu);
 
@@ -81,11 +82,11 @@ class Machine {
   Machine(std::unique_ptr<SharedRegion> region, std::string state_file)
       : region_(std::move(region)), state_file_(std::move(state_file)) {}
   MachineState& state() const { return *static_cast<MachineState*>(region_->payload()); }
-  // Brings the GPU to now, lets `change` work on it, and makes both visible at once. The other
-  // ranks of its job come along.
+  // Brings the GPU to the present, applies `change`, and publishes both at once. The other ranks of
+  // its job move along.
   template <class Change>
   Result<GpuView> update(unsigned gpu, Change change);
-  // The copies that may be changed, of this GPU and then of those that run ranks of its job.
+  // Prepares the writable copies of this GPU and of those that run other ranks of its job.
   std::vector<unsigned> copy_group(unsigned gpu);
   GpuRecord& next_record(unsigned gpu);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a Machine comes to be: what the environment asks for, and the first state of its GPUs.
+// Opens a Machine: reads the environment and makes the first state of its GPUs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kDefaultGpu = "rtx3080ti";
 constexpr double kSlowest = 0.001;
 constexpr double kFastest = 1000;
-// A new machine has been on for so long: every sensor has a value.
+// A new machine has already run for this long, so that every sensor has a value.
 constexpr double kWarmUpSeconds = 2;
 constexpr std::uint32_t kFirstBus = 0x17;
 constexpr std::uint32_t kBusStride = 0x12;
@@ -31,14 +31,14 @@ std::string purpose_of(const std::vector<std::string>& gpus, double speed) {
   return fmt::format("{} x{:g}", fmt::join(gpus, ","), speed);
 }
 
-// FNV-1a: equal machines have equal cards, on every computer.
+// FNV-1a, so that equal machines have equal cards on every computer.
 std::uint64_t hash(std::string_view text) {
   std::uint64_t value = 0xCBF29CE484222325ULL;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
   return value;
 }
 
-// NVML's numbers; architectures before Volta have no sheet.
+// NVML's numbers; there are no sheets for architectures before Volta.
 std::uint32_t architecture_number(std::string_view name) {
   constexpr std::pair<std::string_view, std::uint32_t> kNumbers[] = {
       {"volta", 5}, {"turing", 6}, {"ampere", 7}, {"ada", 8}, {"hopper", 9}, {"blackwell", 10}};
@@ -83,15 +83,15 @@ Result<void> fill(MachineState& state, const std::vector<std::string>& gpus, dou
     ASSIGN_OR_RETURN(const GpuSheet sheet, load_gpu_sheet(gpus[i]));
     GpuCell& cell = state.cells[i];
     cell.facts = facts_of(sheet, i);
-    cell.physics = sheet.physics;
+    cell.constants = sheet.constants;
     cell.records[0] = GpuRecord{};
-    cell.records[0].sim = make_sim_gpu(sheet.physics, hash(cell.facts.uuid));
+    cell.records[0].sim = make_sim_gpu(sheet.constants, hash(cell.facts.uuid));
     cell.current.store(0);
   }
   return {};
 }
 
-// Does an existing machine of this purpose have what was asked for?
+// True if an existing machine with this purpose has what `options` requires.
 bool satisfies(const std::string& purpose, const MachineOptions& options) {
   const std::size_t mark = purpose.rfind(" x");
   if (mark == purpose.npos) return false;

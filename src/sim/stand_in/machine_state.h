@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies in the stand-in's shared memory: for each GPU what it is, and twice what changes about
-// it. Plain data only. A change is made on the copy that is not current and becomes visible by one
-// store, so a process killed at any instant leaves a GPU as it was before or after the change.
+// The layout of the stand-in's shared memory: for each GPU its constants, and two copies of its
+// changing state. Plain data only. A change is made on the inactive copy and published by one
+// store, so a process killed at any instant leaves the GPU as it was before or after the change.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 namespace hypermile {
 
 inline constexpr std::uint32_t kMostGpus = 16;
-// Part of the file's identity: raise it when the meaning changes and the size does not.
+// Part of the file's identity: raise it when the meaning changes but the size does not.
 inline constexpr std::uint32_t kMachineLayout = 2;
 
 struct GpuFacts {
   char name[96];
   char uuid[48];
   char serial[32];
-  std::uint32_t bus;  // of PCI domain 0, device 0
+  std::uint32_t bus;  // PCI bus; domain and device are 0
   std::uint32_t pci_device_id;
   std::uint32_t architecture;  // NVML's number
   std::uint32_t cores;         // CUDA cores
@@ -31,22 +31,23 @@ struct GpuFacts {
   std::uint64_t memory_bytes;
 };
 
-// What a client asked for; a high of 0 means not locked.
+// A lock as the client requested it; a high of 0 means unlocked.
 struct ClockLock {
   std::uint32_t low = 0, high = 0;
 };
 
-// The process that trains on a GPU. Its work counts until `lease_s`, which it keeps moving ahead;
-// a process that is gone or stands still so leaves the GPU idle.
+// The process that trains on a GPU. Its job runs until `lease_s`, which the process keeps
+// postponing; if it dies or stops, the GPU becomes idle.
 struct JobSlot {
   bool present = false;
   std::int32_t pid = 0;
-  std::uint64_t pid_started = 0;  // in clock ticks since boot: pids are used again
-  double beat_s = 0;              // the last sign of life, on the GPU's time axis
+  std::uint64_t pid_started = 0;  // in clock ticks since boot, because pids are reused
+  double beat_s = 0;              // when the process last reported, on the GPU's time axis
   double lease_s = 0;
   std::uint64_t memory_bytes = 0;
   Load load = {};
-  // A rank of a job on `ranks` GPUs: jobs of one group wait for each other (sim/ranks.h). 0: alone.
+  // For a rank of a job on `ranks` GPUs: jobs of one group wait for each other (sim/ranks.h). 0: no
+  // group.
   std::uint64_t group = 0;
   std::uint32_t ranks = 1;
   std::uint64_t iterations_before = 0;  // finished before the job was started again
@@ -57,14 +58,14 @@ struct GpuRecord {
   JobSlot job = {};
   ClockLock sm_lock = {}, memory_lock = {};
   bool persistence = false;
-  // An idle card that nobody looks at is not simulated: the time and energy left out.
+  // An idle card is not simulated while it is not read: time and energy that were skipped.
   double slept_s = 0, slept_j = 0;
 };
 
 struct GpuCell {
   GpuFacts facts;
-  GpuPhysics physics;
-  std::atomic<std::uint32_t> current;  // 0 or 1, see records
+  GpuConstants constants;
+  std::atomic<std::uint32_t> current;  // index of the active record, 0 or 1
   GpuRecord records[2];
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVML's binary interface that the stand-in offers to other clients and hypermile
-// itself does not use; the rest is in gpu/nvml/nvml_abi.h. From NVML's public documentation;
-// layouts are checked because a wrong one corrupts the client's memory.
+// The part of NVML's binary interface that the stand-in offers to other clients but hypermile does
+// not use; the rest is in gpu/nvml/nvml_abi.h. Taken from NVML's public documentation. Sizes are
+// asserted, because a wrong layout corrupts the client's memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hypermile::nvml {
 
-// The struct of version 3 without its last member.
+// The version 3 struct without its last member.
 struct PciInfo2 {
   char bus_id[16];
   unsigned domain, bus, device, device_id, subsystem_id;
@@ -44,7 +44,7 @@ struct Process1 {
 struct Process2 {
   unsigned pid;
   unsigned long long used_memory;
-  unsigned gpu_instance, compute_instance;  // of MIG; 0xFFFFFFFF without it
+  unsigned gpu_instance, compute_instance;  // MIG instances; 0xFFFFFFFF without MIG
 };
 static_assert(sizeof(Process1) == kProcessStride1 && sizeof(Process2) == kProcessStride2);
 
@@ -81,7 +81,7 @@ enum MoreSamplingTypes : int { kGpuUtilizationSamples = 1, kMemoryUtilizationSam
 enum MoreFieldIds : unsigned { kFieldTotalEnergy = 83 };
 enum TemperatureThreshold : int { kThresholdShutdown = 0, kThresholdSlowdown = 1, kThresholds = 9 };
 
-// Symbolic clocks of nvmlDeviceSetGpuLockedClocks; they come in pairs and never beside numbers.
+// Symbolic clocks of nvmlDeviceSetGpuLockedClocks; both arguments must be symbolic.
 inline constexpr unsigned kClockLimitTdp = 0xFFFFFF01;
 inline constexpr unsigned kClockLimitUnlimited = 0xFFFFFF02;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may set on the stand-in: root, and whoever the permission file names, one user id or user
-// name a line, "#" starts a comment. Real cards ask the kernel for a capability instead; here a
-// file plays the administrator so that both answers can be tested without being one.
+// Decides who may change settings on the stand-in: root, and the users in the permission file, one
+// user id or name per line; "#" starts a comment. Real cards require a capability instead; the file
+// lets tests try both cases without being root. Cannot fail.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,11 @@
 
 namespace hypermile {
 
-// Does `text`, a permission file's content, name the user with this id and name? A name of "" is
-// that of a user the system does not know.
+// True if `text`, the content of a permission file, names the user with this id and name. An empty
+// `name` means a user unknown to the system.
 bool permission_names(std::string_view text, uid_t uid, std::string_view name);
 
-// May the calling process, by its effective user, set? A file that cannot be read names nobody.
+// True if the effective user of this process may change settings. An unreadable file names nobody.
 bool process_may_set(const std::string& permission_file);
 
 }  // namespace hypermile

@@ -13,7 +13,7 @@
 namespace hypermile {
 namespace {
 
-// nullopt: /proc does not show it.
+// nullopt where /proc does not show the process.
 std::optional<std::string> read_stat(std::int32_t pid) {
   return read_proc_file(pid, "stat");
 }
@@ -21,7 +21,7 @@ std::optional<std::string> read_stat(std::int32_t pid) {
 }  // namespace
 
 std::optional<std::uint64_t> start_time_of(std::string_view stat) {
-  constexpr int kFieldsBetween = 18;  // from the state, which is field 3, to field 22
+  constexpr int kFieldsBetween = 18;  // from field 3, the state, to field 22
   const std::size_t name_end = stat.rfind(')');
   if (name_end == stat.npos) return std::nullopt;
   std::istringstream fields{std::string(stat.substr(name_end + 1))};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a process that was seen before still there? Told by pid and start time, because pids are used
-// again. A zombie counts as gone: it runs nothing any more.
+// Checks whether a process seen earlier still exists, by pid and start time, because pids are
+// reused. A zombie counts as gone. Cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace hypermile {
 
-// The start time (clock ticks since boot) from the text of /proc/PID/stat; nullopt for a zombie and
-// for text that is not one. The program's name in it may hold blanks and parentheses.
+// The start time (clock ticks since boot) from the text of /proc/PID/stat; nullopt for a zombie or
+// malformed text. The program name in it may contain blanks and parentheses.
 std::optional<std::uint64_t> start_time_of(std::string_view stat);
 
-// Of the calling process.
+// Start time of the calling process.
 std::uint64_t own_start_time();
 
-// Where /proc does not show the process (hidepid) only its pid counts.
+// Where /proc hides the process (hidepid), only its pid is checked.
 bool process_lives(std::int32_t pid, std::uint64_t started);
 
 }  // namespace hypermile

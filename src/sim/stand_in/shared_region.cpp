@@ -20,7 +20,7 @@ namespace hypermile {
 namespace {
 
 constexpr char kMagic[8] = {'h', 'y', 'm', 'i', 's', 'i', 'm', '1'};
-constexpr int kLockTries = 500;  // of 10 ms
+constexpr int kLockTries = 500;  // each of 10 ms
 constexpr auto kLockPatience = std::chrono::seconds(5);
 constexpr auto kFirstPause = std::chrono::microseconds(20);
 constexpr auto kLongestPause = std::chrono::microseconds(1000);
@@ -47,8 +47,8 @@ Error system_error(const std::string& what, int number) {
                "name another file with HYPERMILE_SIM_STATE, or remove this one"};
 }
 
-// Never O_CREAT on a file that is there: in a sticky directory the kernel then refuses the files
-// of other users, even to root. The mode is set by fchmod because of the umask.
+// An existing file is opened without O_CREAT, because in a sticky directory the kernel then refuses
+// other users' files, even to root. fchmod sets the mode regardless of the umask.
 int open_or_make(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   for (int attempt = 0; attempt < 10; ++attempt) {
@@ -74,7 +74,7 @@ Result<void> take_file_lock(const File& file, const std::string& path) {
                "end that process, or name another file with HYPERMILE_SIM_STATE"};
 }
 
-// Locked clocks do not survive a reboot, and the monotonic clock starts again with it.
+// Locked clocks do not survive a reboot, and the monotonic clock restarts with it.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -131,7 +131,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::open(const RegionSpec& spec)
   return replace(spec);
 }
 
-// kNotFound: there is none, or none that fits.
+// kNotFound where the file is missing or unsuitable.
 Result<std::unique_ptr<SharedRegion>> SharedRegion::map_existing(const RegionSpec& spec) {
   const Error unfit{ErrorCode::kNotFound, spec.path + " does not fit"};
   const File file(::open(spec.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -159,15 +159,15 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::map_existing(const RegionSpe
   return region;
 }
 
-// Made whole under another name, then renamed: nobody ever sees half a file.
+// The file is completed under another name and then renamed, so that no process sees half a file.
 Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& spec) {
   const std::string path = fmt::format("{}.{}.new", spec.path, ::getpid());
   ::unlink(path.c_str());
   const File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (file.get() < 0) return system_error("cannot make " + path, errno);
+  if (file.get() < 0) return system_error("cannot create " + path, errno);
   const std::size_t size = kPageSize + spec.payload_size;
   void* memory = MAP_FAILED;
-  // Blocks are reserved now: a full disk must show here and not as a SIGBUS later.
+  // Reserve all blocks now, so that a full disk shows here and not as SIGBUS later.
   if (::fchmod(file.get(), 0666) == 0 &&
       ::posix_fallocate(file.get(), 0, static_cast<off_t>(size)) == 0) {
     memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
@@ -175,7 +175,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   if (memory == MAP_FAILED) {
     const int number = errno;
     ::unlink(path.c_str());
-    return system_error("cannot make " + path, number);
+    return system_error("cannot create " + path, number);
   }
   std::unique_ptr<SharedRegion> region(new SharedRegion(memory, size));
   Header& header = region->header();
@@ -187,7 +187,7 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   spec.purpose.copy(header.purpose, sizeof header.purpose - 1);
   Result<void> filled = spec.fill(region->payload());
   if (const int error = make_shared_mutex(header.mutex); filled && error != 0) {
-    filled = system_error("cannot make a mutex in " + path, error);
+    filled = system_error("cannot create a mutex in " + path, error);
   }
   if (filled && ::rename(path.c_str(), spec.path.c_str()) != 0) {
     filled = system_error("cannot replace " + spec.path, errno);
@@ -199,9 +199,9 @@ Result<std::unique_ptr<SharedRegion>> SharedRegion::replace(const RegionSpec& sp
   return region;
 }
 
-// Tries and waits, rather than a timed lock: the deadline is on the monotonic clock, and the thread
-// sanitizers of gcc 12 and clang 14 follow a dead holder's lock through trylock and lose it through
-// the timed locks. The lock is held for microseconds, so the first pauses are short.
+// Polls with trylock instead of a timed lock: the deadline is on the monotonic clock, and the
+// thread sanitizers of gcc 12 and clang 14 follow a dead holder's lock through trylock only. The
+// lock is held for microseconds, so the first pauses are short.
 Result<SharedRegion::Lock> SharedRegion::lock() {
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   auto pause = kFirstPause;

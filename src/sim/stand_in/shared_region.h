@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that several processes map and change, with a mutex that outlives its holders: a process
-// killed inside the lock leaves it usable, and what it half wrote is the caller's to survive (see
-// Machine, which never changes in place). The stand-in keeps its GPUs here.
+// A file that several processes map and change, with a robust mutex: a process killed while it
+// holds the lock leaves it usable, and the user must tolerate half-written data (Machine never
+// changes data in place). The stand-in keeps its GPUs here.
 //
-// The file carries a header: magic, layout, boot, and what it was made for. A file that does not
-// fit (another version, another boot, another size, nonsense) is replaced by rename, so whoever
-// still maps the old one keeps a consistent world of its own. Fails with kIo or kPermission where
-// the file cannot be made or replaced, kTimeout where another process holds a lock for seconds.
+// The file has a header: magic, layout, boot, and its purpose. An unsuitable file (other version,
+// boot or size, or garbage) is replaced by rename, so that processes which still map the old one
+// keep consistent data. Fails with kIo or kPermission where the file cannot be made or replaced,
+// kTimeout where another process holds the lock for seconds.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ namespace hypermile {
 struct RegionSpec {
   std::string path;
   std::size_t payload_size = 0;
-  std::uint32_t layout = 0;  // changes with the payload's meaning
-  std::string purpose;       // what a new file is made for; at most 255 characters
-  // May an existing file, made for this purpose, be used?
+  std::uint32_t layout = 0;  // changes with the meaning of the payload
+  std::string purpose;       // identifies the content of a new file; at most 255 characters
+  // True if an existing file with this purpose may be used.
   std::function<bool(const std::string&)> accepts;
-  // Makes a new file's payload, which is all zeros.
+  // Fills the payload of a new file, which is all zeros.
   std::function<Result<void>(void*)> fill;
 };
 
@@ -38,7 +38,7 @@ class SharedRegion {
   SharedRegion(const SharedRegion&) = delete;
   SharedRegion& operator=(const SharedRegion&) = delete;
 
-  // Released by the destructor. For threads and processes alike; not recursive.
+  // Released by the destructor. Excludes threads and processes; not recursive.
   class Lock {
    public:
     explicit Lock(SharedRegion& region) : region_(&region) {}

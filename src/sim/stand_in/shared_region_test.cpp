@@ -80,7 +80,7 @@ TEST_F(SharedRegionTest, AFileThatDoesNotFitIsReplaced) {
   EXPECT_EQ(number(*open()), 100) << "another size";
 }
 
-TEST_F(SharedRegionTest, WhoStillHasTheOldFileKeepsAWorldOfItsOwn) {
+TEST_F(SharedRegionTest, AProcessWithTheOldFileKeepsItsOwnData) {
   const auto old = open();
   spec_.purpose = "two";
   spec_.accepts = [](const std::string& purpose) { return purpose == "two"; };

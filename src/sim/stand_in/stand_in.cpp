@@ -18,7 +18,7 @@ namespace {
 constexpr std::uintptr_t kFirstHandle = 0x48D0'0010;
 constexpr std::uintptr_t kHandleStride = 0x10;
 
-// A C library has no object to hang its state on, so this is the process's one.
+// The library's state in this process; a C interface has no object to hold it.
 struct Process {
   std::mutex mutex;
   int initialised = 0;
@@ -28,7 +28,8 @@ struct Process {
   timespec file_changed = {};
 };
 Process& process() {
-  static Process* const kProcess = new Process;  // never destroyed: threads may outlive main
+  // Never destroyed, because threads may outlive main.
+  static Process* const kProcess = new Process;
   return *kProcess;
 }
 
@@ -43,7 +44,7 @@ FaultScript script_from(const std::string& text) {
   return {};
 }
 
-// A fault file is read again when it changes, so that a tool can break a GPU under running clients.
+// Reads the fault file again when it changes, so that a tool can break a GPU under running clients.
 void follow_fault_file(Process& here) {
   const std::string path = here.machine->state_file() + ".faults";
   struct stat status {};
@@ -110,7 +111,7 @@ std::shared_ptr<Machine> machine() noexcept {
 }
 
 nvml::Device handle_of(unsigned gpu) noexcept {
-  // A number in a pointer's clothes, on purpose.  NOLINTNEXTLINE(performance-no-int-to-ptr)
+  // An opaque handle, not an address.  NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<nvml::Device>(kFirstHandle + kHandleStride * gpu);
 }
 
@@ -136,7 +137,7 @@ Fault suffer(const char* function, std::optional<unsigned> gpu) {
     fault.hang = fault.hang || other.hang;
     fault.ignore = fault.ignore || other.ignore;
   }
-  // Outside every lock: a hanging call hangs its own thread and nobody else.
+  // Outside every lock, so that a hanging call blocks only its own thread.
   if (fault.hang) hang();
   if (fault.delay > Seconds(0)) {
     const double seconds = std::min(fault.delay.value(), 3600.0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every exported function of the stand-in goes through: is the library initialised, is the
-// handle one of ours, does a scripted fault strike, may the caller set. Handles are numbers that
-// are never dereferenced, so a wild one is an invalid argument and nothing worse. No exception
-// leaves through here: the callers are C.
+// The checks that every exported function of the stand-in makes: is the library initialised, is the
+// handle valid, does a scripted fault apply, may the caller change settings. Handles are numbers
+// that are never dereferenced, so an invalid one is only an invalid argument. The callers are C, so
+// no exception leaves these functions. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,23 @@
 
 namespace hypermile::stand_in {
 
-// Counted, as NVML's are. The first one opens the machine; a failure prints its one line on stderr,
-// because a return code cannot say which variable was wrong.
+// Calls are counted, as NVML's are. The first one opens the machine; a failure prints one line on
+// stderr, because a return code cannot name the wrong variable.
 nvml::Return initialise(const char* function) noexcept;
 nvml::Return shut_down() noexcept;
-// Null when not initialised. A caller's copy keeps the machine through a concurrent shutdown.
+// Null when not initialised. The caller's copy keeps the machine alive during a concurrent
+// shutdown.
 std::shared_ptr<Machine> machine() noexcept;
 
 nvml::Device handle_of(unsigned gpu) noexcept;
 std::optional<unsigned> index_of(nvml::Device device, const Machine& machine) noexcept;
 
-// Counts the call in the fault script and suffers delays and hangs here.
+// Counts the call in the fault script and carries out delays and hangs.
 Fault suffer(const char* function, std::optional<unsigned> gpu);
 bool may_set(const Machine& machine);
 nvml::Return code_of(const Error& error);
 
-// Runs `body`, and turns whatever it throws into a return code.
+// Runs `body` and turns any exception into a return code.
 template <class Body>
 nvml::Return guarded(Body body) noexcept {
   try {
@@ -47,7 +48,7 @@ nvml::Return guarded(Body body) noexcept {
   }
 }
 
-// A function of the whole library: body(Machine&).
+// For a function of the whole library: body(Machine&).
 template <class Body>
 nvml::Return on_machine(const char* function, Body body) noexcept {
   return guarded([&]() -> nvml::Return {
@@ -59,7 +60,8 @@ nvml::Return on_machine(const char* function, Body body) noexcept {
   });
 }
 
-// A function of one GPU, under a fault that does not fail it: body(Machine&, index, const Fault&).
+// For a function of one GPU, with a fault that does not make it fail: body(Machine&, index, const
+// Fault&).
 template <class Body>
 nvml::Return on_faulty_gpu(const char* function, nvml::Device device, Body body) noexcept {
   return guarded([&]() -> nvml::Return {
@@ -73,14 +75,14 @@ nvml::Return on_faulty_gpu(const char* function, nvml::Device device, Body body)
   });
 }
 
-// What does not change about one GPU: body(Machine&, index).
+// For constant facts about one GPU: body(Machine&, index).
 template <class Body>
 nvml::Return on_gpu(const char* function, nvml::Device device, Body body) noexcept {
   return on_faulty_gpu(function, device,
                        [&](Machine& here, unsigned gpu, const Fault&) { return body(here, gpu); });
 }
 
-// Its sensors and settings now: body(const GpuView&, Machine&, index).
+// For the present sensors and settings of one GPU: body(const GpuView&, Machine&, index).
 template <class Body>
 nvml::Return look_at(const char* function, nvml::Device device, Body body) noexcept {
   return on_gpu(function, device, [&](Machine& here, unsigned gpu) -> nvml::Return {
@@ -90,7 +92,7 @@ nvml::Return look_at(const char* function, nvml::Device device, Body body) noexc
   });
 }
 
-// A setter, for those who may: body(Machine&, index) returns Result<void> or a code.
+// For a setter, if the caller may set: body(Machine&, index) returns Result<void> or a code.
 template <class Body>
 nvml::Return set_on(const char* function, nvml::Device device, Body body) noexcept {
   return on_faulty_gpu(function, device,
@@ -100,7 +102,7 @@ nvml::Return set_on(const char* function, nvml::Device device, Body body) noexce
                        });
 }
 
-// One number into *out.
+// Stores one number in *out.
 template <class Number>
 nvml::Return give(Number* out, Number value) {
   if (out == nullptr) return nvml::kInvalidArgument;
@@ -108,10 +110,10 @@ nvml::Return give(Number* out, Number value) {
   return nvml::kSuccess;
 }
 
-// A text and its terminating zero into `out`, which has room for `length`.
+// Copies a text with its terminating zero to `out`, which has room for `length` bytes.
 nvml::Return give_text(std::string_view text, char* out, unsigned length);
 
-// A list as NVML gives it: *count says how much room there is and learns how much is needed.
+// Copies a list as NVML does: *count holds the available room and receives the needed one.
 template <class Item, class Items>
 nvml::Return give_list(const Items& items, unsigned* count, Item* out) {
   if (count == nullptr) return nvml::kInvalidArgument;

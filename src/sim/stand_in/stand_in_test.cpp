@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stand-in through hypermile's own NVML client: what it says, what it takes, who may, and what
-// other processes see of it.
+// Tests the stand-in through hypermile's own NVML client: readings, settings, permissions, and what
+// other processes see.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -162,7 +162,7 @@ TEST_F(StandInTest, AnIdleCardThatNobodyLooksAtSleepsAndItsEnergyGoesOn) {
   ::setenv("HYPERMILE_SIM_SPEED", "1000", 1);
   const auto card = machine();
   const GpuView before = card->look(0).value();
-  clock_->sleep_for(milliseconds(800));  // more than the ten minutes that are simulated
+  clock_->sleep_for(milliseconds(800));  // more than the ten simulated minutes before it sleeps
 
   const GpuView after = card->look(0).value();
 
@@ -178,9 +178,9 @@ class UnprivilegedTest : public StandInTest {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-    open();  // the state file is root's
+    open();  // the state file belongs to root
   }
-  // What nobody gets when it locks the clock: the error's code, -1 for success.
+  // Error code of locking the clock as user nobody; -1 for success.
   int lock_as_nobody() {
     return in_child([&] {
       if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) return 100;

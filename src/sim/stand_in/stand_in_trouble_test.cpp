@@ -46,7 +46,7 @@ TEST_F(StandInTest, AnIgnoredLockSucceedsAndTheClockIsNotReached) {
   EXPECT_EQ(machine()->look(0)->record.sm_lock.high, 0U);
 }
 
-// In a process of its own, which the hanging thread takes down with it.
+// Runs in a child process, which ends together with its hanging thread.
 TEST_F(StandInTest, AHangingCallMeetsItsDeadline) {
   ::setenv("HYPERMILE_SIM_FAULTS", "nvmlDeviceGetClockInfo:hang", 1);
   const GpuUuid uuid(machine()->facts(0).uuid);
@@ -69,7 +69,7 @@ TEST_F(StandInTest, InitialisationCanFailToo) {
   EXPECT_EQ(open_nvml(NVML_STAND_IN).error().code, ErrorCode::kNoDriver);
 }
 
-// The functions by name, as a careless C program would call them.
+// Calls the functions by name, as a careless C program would.
 class WildTest : public StandInTest {
  protected:
   void SetUp() override {
@@ -146,7 +146,7 @@ TEST_F(WildTest, SettersCheckWhatTheyAreGiven) {
   EXPECT_EQ(call("nvmlShutdown"), nvml::kSuccess);
 }
 
-// Two processes of three threads each read, set and reset as fast as they can.
+// Two processes with three threads each read, set and reset as fast as they can.
 int hammer() {
   const auto nvml = open_nvml(NVML_STAND_IN);
   if (!nvml) return 1;

@@ -2,18 +2,17 @@
 #include "trial/judge/fit_physics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
+#include "base/nelder_mead.h"
 #include "base/random.h"
 #include "policy/prior.h"
 
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kParameters = 7;
-using Vector = std::array<double, kParameters>;
+using Vector = std::vector<double>;  // the seven parameters on unbounded axes
 
 struct Target {
   double clock = 1;
@@ -22,11 +21,14 @@ struct Target {
   double weight = 1;
 };
 
-// Errors as large as these count one; a search must be right near the default first.
+// Errors of the log ratio are measured in these units. Clocks below kFarClock have little weight,
+// because a search must be right near the default first.
 constexpr double kTimeScale = 0.005;
 constexpr double kPowerScale = 0.015;
 constexpr double kFarClock = 0.6;
 constexpr double kFarWeight = 0.02;
+constexpr double kFirstStep = 0.7;  // of each parameter, on its unbounded axis
+constexpr int kEvaluations = 900;   // enough for seven parameters to converge
 
 double logit(double share) {
   return std::log(share / (1 - share));
@@ -35,7 +37,7 @@ double expit(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// The parameters on unbounded axes.
+// Maps the parameters to unbounded axes.
 Vector to_vector(const Physics& p) {
   const auto share = [](double s) { return logit(std::clamp(s, 0.003, 0.99)); };
   return {share(p.fixed_share),  share(p.core_share),   std::log(p.overlap),
@@ -63,60 +65,10 @@ double cost(const Vector& v, const std::vector<Target>& targets) {
     const double power = (std::log(p.power_ratio(t.clock)) - t.log_power) / kPowerScale;
     sum += t.weight * (time * time + power * power);
   }
-  // A weak pull towards the middle keeps parameters that the curve does not show within reason.
+  // A weak pull towards 0 keeps parameters that the curve does not determine plausible.
   for (const double x : v) sum += 0.02 * x * x;
   return sum;
 }
-
-// Nelder and Mead's simplex; plenty for seven parameters and a smooth cost.
-class Simplex {
- public:
-  Simplex(const Vector& start, const std::vector<Target>& targets) : targets_(targets) {
-    for (std::size_t i = 0; i <= kParameters; ++i) {
-      Vector corner = start;
-      if (i > 0) corner[i - 1] += 0.7;
-      corners_.push_back({cost(corner, targets), corner});
-    }
-  }
-
-  std::pair<double, Vector> minimise(int steps) {
-    for (int i = 0; i < steps; ++i) step();
-    std::ranges::sort(corners_);
-    return corners_.front();
-  }
-
- private:
-  void step() {
-    std::ranges::sort(corners_);
-    Vector centre{};
-    for (std::size_t i = 0; i < kParameters; ++i) {
-      for (std::size_t j = 0; j < kParameters; ++j)
-        centre[j] += corners_[i].second[j] / kParameters;
-    }
-    auto& worst = corners_.back();
-    const auto reflected = along(centre, worst.second, -1);
-    if (reflected.first < corners_.front().first) {
-      worst = std::min(reflected, along(centre, worst.second, -2));
-    } else if (reflected.first < corners_[kParameters - 1].first) {
-      worst = reflected;
-    } else if (const auto inner = along(centre, worst.second, 0.5); inner.first < worst.first) {
-      worst = inner;
-    } else {
-      for (std::size_t i = 1; i <= kParameters; ++i) {
-        corners_[i] = along(corners_.front().second, corners_[i].second, 0.5);
-      }
-    }
-  }
-
-  std::pair<double, Vector> along(const Vector& centre, const Vector& corner, double by) const {
-    Vector at;
-    for (std::size_t j = 0; j < kParameters; ++j) at[j] = centre[j] + by * (corner[j] - centre[j]);
-    return {cost(at, targets_), at};
-  }
-
-  const std::vector<Target>& targets_;
-  std::vector<std::pair<double, Vector>> corners_;
-};
 
 std::vector<Target> targets_of(const Curve& curve) {
   std::vector<Target> targets;
@@ -138,13 +90,15 @@ std::optional<PhysicsFit> fit_physics(const Curve& curve) {
   const std::vector<Target> targets = targets_of(curve);
   if (targets.size() < 4) return std::nullopt;
   Random random(11);
-  std::pair<double, Vector> best{INFINITY, {}};
+  const auto error = [&](const Vector& at) { return cost(at, targets); };
+  Minimum best{{}, INFINITY};
   for (int start = 0; start < 6; ++start) {
     Physics from = draw_broad(random);
     from.knee = std::max(from.knee, 1.1);
-    best = std::min(best, Simplex(to_vector(from), targets).minimise(500));
+    Minimum found = nelder_mead(error, to_vector(from), kFirstStep, kEvaluations);
+    if (found.value < best.value) best = std::move(found);
   }
-  PhysicsFit fit{to_physics(best.second), 0, 0, 0};
+  PhysicsFit fit{to_physics(best.at), 0, 0, 0};
   for (const Target& t : targets) {
     if (t.clock < kFarClock) continue;
     const double time = std::log(fit.physics.time_ratio(t.clock)) - t.log_time;

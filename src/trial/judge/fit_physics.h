@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fits the search's physics model to a measured curve. Only the tool that makes the prior's table
-// calls it; a search never fits, it weighs.
+// Fits the search's physics model to a measured curve. Only tools/fit_search_prior.cpp calls it, to
+// make the table of the prior; a search weighs that table and fits nothing. Pure.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace hypermile {
 
 struct PhysicsFit {
   Physics physics;
-  double time_error = 0;  // root mean square of ln ratio, clocks above 0.6 of the default's
+  double time_error = 0;  // root mean square of the log ratio, above 0.6 of the default clock
   double power_error = 0;
   std::size_t points = 0;
 };
 
-// Uses the points that move the SM clock alone; nullopt with fewer than four of them. Least squares
-// from several starts, the same ones each time.
+// Uses the points that move only the SM clock; nullopt with fewer than four. Least squares from
+// several fixed starts.
 std::optional<PhysicsFit> fit_physics(const Curve& curve);
 
 }  // namespace hypermile

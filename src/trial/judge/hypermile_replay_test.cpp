@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile's policy on curves with known answers: that it does nothing where nothing is to be
-// gained, keeps its promises, and does not fall below floors that it reaches today.
+// The policy hypermile on curves with known answers: it does nothing where nothing can be saved,
+// keeps the bound, and saves at least as much as it did when these floors were set.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +64,7 @@ TEST(HypermileReplay, SavesMostOfWhatIsThereWithinTheBound) {
   EXPECT_EQ(summary.violations_final_half_point, 0U);
 }
 
-// A job that slows down by itself must not be taken for a Setting that is too slow.
+// A job that slows down by itself must not be mistaken for a setting that is too slow.
 TEST(HypermileReplay, ADriftingJobKeepsMostOfItsSaving) {
   const Curve typical = clock_curve([](double y) { return 0.5 + 0.5 / y; },
                                     [](double y) { return 0.35 + 0.65 * y * y * y; });
@@ -101,7 +101,7 @@ TEST(HypermileReplay, WorksWithoutBeingToldTheLengthOfTheJob) {
   EXPECT_LE(share(summary.violations_final, summary), 0.05);
 }
 
-// Memory can be halved for nothing; only then is the SM clock worth moving.
+// The memory clock can be halved at no cost, and only then does a lower SM clock pay.
 Curve two_knobs() {
   Curve curve = clock_curve([](double y) { return 0.3 + 0.7 / y; },
                             [](double y) { return 0.5 + 0.5 * y * y * y; }, 1400, 100);

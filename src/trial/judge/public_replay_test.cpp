@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floors for the hypermile policy on public sweeps in a folder that is not part of the repository
-// (HYPERMILE_MEASURED_DATA, or ../shared/data/measured beside the source tree). Skips where absent.
+// Floors for the policy hypermile on public sweeps, which are not part of the repository. The
+// folder is HYPERMILE_MEASURED_DATA, or ../shared/data/measured next to the source tree. Skipped
+// where it does not exist.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -14,10 +14,10 @@
 namespace hypermile {
 namespace {
 
-// A measured mean is never below this share of the truth, whatever the noise.
+// The least measured mean, as a share of the truth, whatever the noise.
 constexpr double kLeastMean = 0.05;
 
-// The job as it runs: what an iteration takes at each point, and what it has cost so far.
+// The running job: its time and energy so far, and its current point on the curve.
 class Job {
  public:
   Job(const Curve& curve, const Conditions& conditions, std::uint64_t seed)
@@ -66,7 +66,7 @@ class Job {
   Seconds default_time() const { return default_time_; }
 
  private:
-  // Runs one iteration at the current point; its true time.
+  // Runs one iteration at the current point and returns its true time.
   Seconds run_one() {
     double drift = 1;
     if (conditions_.drift != 0) {
@@ -158,13 +158,14 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
   while (job.remaining() >= 1) {
     const Step step = policy.next();
     if (step.setting >= curve.points.size()) {
-      return Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
+      return Error{ErrorCode::kInternal, fmt::format("the policy chose setting {} of {}",
                                                      step.setting, curve.points.size())};
     }
     job.change_to(step.setting);
     visited[step.setting] = true;
     if (step.exploring) ++result.probes;
-    // The Setting kept is the last one held; of a policy that never held one, where it was last.
+    // The kept setting is the last one that was not a probe, or the last probe where all were
+    // probes.
     if (!step.exploring || !held) kept = step.setting;
     held = held || !step.exploring;
     if (job.remaining() < 1) break;

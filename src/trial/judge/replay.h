@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plays one job on a measured curve under one policy: the curve is the GPU. Every iteration counts
-// in the job's energy and time, those of probes and of settling included; the policy sees only
-// noisy windows. The noise is drawn per iteration, so that a window of n iterations has the noise
-// of a full one times sqrt(30/n) and an early abort decides on the running mean as a living job
-// would. The job's own drift multiplies the time of an iteration at any Setting, so it cancels in
-// the ratio to the default run that defines the slowdown.
+// Plays one job under one policy on a measured curve, which stands in for the GPU. Every iteration
+// counts towards the job's energy and time, including those of probes and of settling; the policy
+// only sees noisy windows. Noise is drawn for each iteration, so that a window of n iterations has
+// the noise of a full window times sqrt(30/n), and an early abort sees the running mean as in a
+// real job. The job's drift multiplies the time of an iteration at every setting, so it cancels in
+// the slowdown, which is relative to a default run. Called by the tournament; pure.
 #pragma once
 
 #include <string>
@@ -23,39 +23,39 @@ struct RunResult {
   JobKey key;
   std::string policy;
   std::size_t repeat = 0;
-  double oracle_saved = 0;  // fractions throughout; noise free
-  double saved = 0;         // over the whole job, exploration included
+  double oracle_saved = 0;  // all of these are fractions without noise
+  double saved = 0;         // over the whole job, with exploration
   double slowdown = 0;
-  Setting final_setting;  // kept at the end
+  Setting final_setting;  // the setting kept at the end
   double final_saved = 0;
   double final_slowdown = 0;
   std::size_t probes = 0;            // exploration windows
-  std::size_t settings_visited = 0;  // the default not counted
+  std::size_t settings_visited = 0;  // without the default
   std::size_t aborts = 0;
   bool violated_job = false;
   bool violated_final = false;
-  bool violated_final_half_point = false;  // by more than 0.005
+  bool violated_final_half_point = false;  // by more than 0.5 percentage points
 };
 
-// kUsage where make_policy() refuses, kInternal where the policy leaves its list of Settings.
-// The same arguments give the same result.
+// Returns kUsage where make_policy() fails, and kInternal where the policy returns a setting
+// outside its list. The same arguments give the same result.
 Result<RunResult> replay(const Curve& curve, std::string_view policy, std::size_t repeat,
                          const Conditions& conditions);
 
-// The same for a policy in hand, which must have been made for this curve's points.
+// The same for a policy object, which must have been made for the points of this curve.
 Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& conditions,
                          std::uint64_t seed);
 
-// Fills in what a job was worth that took and drew so much of the default's time and power, and
-// ended at the point `kept`.
+// Fills in the savings, slowdowns and violations of a job, from its time and mean power relative to
+// the default and the point `kept` at which it ended.
 void score_job(const Curve& curve, const Objective& objective, double time_ratio,
                double power_ratio, std::size_t kept, RunResult& result);
 
-// Of one run: equal for equal curve, policy and repeat.
+// The seed of one run, which depends on curve, policy, repeat and conditions.seed.
 std::uint64_t replay_seed(const Curve& curve, std::string_view policy, std::size_t repeat,
                           const Conditions& conditions);
 
-// What a policy is told of this curve before the first window.
+// What a policy knows about this curve before the first window.
 PolicyContext context_for(const Curve& curve, const Conditions& conditions, std::uint64_t seed);
 
 }  // namespace hypermile

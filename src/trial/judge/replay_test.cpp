@@ -23,7 +23,7 @@ Conditions quiet(double iterations) {
   return conditions;
 }
 
-// Plays the Steps it was given, the last one for ever, and keeps what it saw.
+// Returns the given Steps, the last one forever, and records the windows that it sees.
 class Scripted : public Policy {
  public:
   explicit Scripted(std::vector<Step> steps) : steps_(std::move(steps)) {}
@@ -51,7 +51,8 @@ TEST(Replay, TheDefaultPolicySavesNothingAndTheOracleAllThereIs) {
 }
 
 TEST(Replay, SettlingIterationsRunAtTheNewSettingAndAreNotMeasured) {
-  // 30 at default, a probe of 30 at 800 MHz (5 to settle), then the rest at 900 MHz (5 to settle).
+  // 30 iterations at the default, a probe of 30 at 800 MHz, and the rest at 900 MHz; 5 settle after
+  // each change.
   Scripted policy(std::vector<Step>{{.setting = 0, .iterations = 30, .exploring = true},
                                     {.setting = 2, .iterations = 30, .exploring = true},
                                     {.setting = 1, .iterations = 30, .exploring = false}});
@@ -131,7 +132,7 @@ TEST(Replay, TheJobsOwnDriftCancelsInSlowdownAndSavingButShowsInTheWindows) {
   EXPECT_NEAR(high / low, 1.1 / 0.9, 0.01);
 }
 
-TEST(Replay, ASettingOutsideTheListIsAFaultOfThePolicyNotACrash) {
+TEST(Replay, ASettingOutsideTheListIsAnErrorNotACrash) {
   Scripted policy(std::vector<Step>{{.setting = 99}});
 
   EXPECT_EQ(replay(compute_bound(), policy, quiet(100), 1).error().code, ErrorCode::kInternal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many runs of one policy in one line: what it saved of what could be saved, and how often it broke
-// a promise.
+// Summarises many runs of each policy: how much of the possible saving it reached, and how often it
+// broke the bound. Called by `evaluate` and the evidence programs; pure.
 #pragma once
 
 #include <span>
@@ -22,10 +22,11 @@ struct PolicySummary {
   std::size_t runs = 0;
   double mean_oracle_saved = 0;
   double mean_saved = 0;
-  double share_of_oracle = 0;  // mean saving over mean oracle saving; 0 where nothing can be saved
-  // 95 % interval of that share, from resampling curves (runs of one curve are not independent).
+  double share_of_oracle = 0;  // mean saving over mean oracle saving; 0 where that is 0
+  // 95 % interval of that share, by resampling whole curves, as runs on one curve are not
+  // independent.
   Interval share_interval;
-  double final_share_of_oracle = 0;  // the same for the Settings kept, exploration left out
+  double final_share_of_oracle = 0;  // the same for the kept settings, without exploration
   double mean_slowdown = 0;
   double max_slowdown = 0;
   std::size_t violations_job = 0;

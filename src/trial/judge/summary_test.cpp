@@ -31,7 +31,7 @@ TEST(Summary, TheShareIsMeanSavingOverMeanOracleSaving) {
   EXPECT_EQ(summaries[1].losses, 1U);
 }
 
-TEST(Summary, WhereNothingCanBeSavedTheShareIsZeroNotANumberless) {
+TEST(Summary, TheShareIsZeroWhereNothingCanBeSaved) {
   const std::vector<RunResult> runs = {run("a", "x", 0, 0)};
 
   EXPECT_EQ(summarise(runs).front().share_of_oracle, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every policy on every curve, several times over, on all cores. The result does not depend on the
-// number of threads: each run has its own seed, and results come in the order curves, policies,
-// repeats.
+// Runs every policy on every curve several times, on all cores. The result does not depend on the
+// number of threads: each run has its own seed, and results are ordered by curve, policy and
+// repeat. Called by `evaluate`, the tests and the evidence programs.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace hypermile {
 using ReplayJob = std::function<Result<RunResult>(
     const Curve& curve, std::string_view policy, std::size_t repeat, const Conditions& conditions)>;
 
-// `threads` 0: one per core. `play` plays one job; empty: replay(). The first error in order, if
-// any run has one.
+// `threads` 0 means one per core. `play` plays one job; without it, replay() does. Returns the
+// first error in order, if any run fails.
 Result<std::vector<RunResult>> hold_tournament(std::span<const Curve> curves,
                                                std::span<const std::string> policies,
                                                std::size_t repeats, const Conditions& conditions,

@@ -7,8 +7,8 @@
 namespace hypermile {
 namespace {
 
-// The knob that a predictor is wrong about: SM where any Setting moves it, else the limit, else
-// memory.
+// The knob that a simulated predictor guesses: the SM clock where any setting moves it, else the
+// limit, else the memory clock.
 Knob predicted_knob(const Curve& curve) {
   for (const Knob knob : {Knob::kSmClock, Knob::kPowerLimit}) {
     if (std::ranges::any_of(curve.points,

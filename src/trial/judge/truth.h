@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a judge knows and a policy does not: which Setting of a curve is best, and how good each is.
+// What a judge knows and a policy does not: which setting of a curve is best, and how good each is.
+// Called by replay.cpp and the evidence programs; pure.
 #pragma once
 
 #include "base/random.h"
@@ -9,7 +10,7 @@
 
 namespace hypermile {
 
-// Of one Setting, relative to the default, noise free.
+// The true values of one setting, relative to the default.
 struct Outcome {
   double time_ratio = 1;
   double power_ratio = 1;
@@ -19,18 +20,18 @@ struct Outcome {
   double saved() const { return 1 - score; }
 };
 
-// Slack in comparisons with the bound, for rounding alone.
+// Tolerance for rounding in comparisons with the bound.
 inline constexpr double kBoundEpsilon = 1e-9;
 
 Outcome outcome_of(const Curve& curve, std::size_t point, const Objective& objective);
 
-// The point of least score within the bound (and the power budget); the default when nothing is
+// The point of least score within the bound and the power budget; the default where no point is
 // better.
 std::size_t best_point(const Curve& curve, const Objective& objective);
 
-// A predictor's guess as good as published ones: the best point's SM clock (or limit) off by a
-// normal error of `error` times the default's value, at the nearest listed Setting that shares the
-// best one's other knobs.
+// A guess as good as a published predictor's: the best point's SM clock (or limit) with a normal
+// error of `error` times the default's value. Returns the nearest listed setting with the same
+// other knobs.
 std::size_t predicted_point(const Curve& curve, std::size_t best, double error, Random& random);
 
 }  // namespace hypermile

@@ -10,7 +10,8 @@
 namespace hypermile {
 namespace {
 
-// Ten points; time 1/y; power y^3: least energy within 5 % is the lowest clock above 1/1.05.
+// Ten points with time 1/y and power y^3. The least energy within 5 % is the lowest clock above
+// 1/1.05.
 Curve compute_bound() {
   return clock_curve([](double y) { return 1 / y; }, [](double y) { return y * y * y; }, 1000, 10);
 }
@@ -37,7 +38,7 @@ TEST(Truth, WithoutABoundTheGoalAloneDecidesAndABudgetExcludes) {
   EXPECT_EQ(compute_bound().points[best_point(compute_bound(), objective)].setting.sm_clock,
             Mhz(400));
 
-  objective.goal = Goal::kCost;  // time alone
+  objective.goal = Goal::kCost;  // with eta 0, only time counts
   objective.eta = 0;
   EXPECT_EQ(best_point(compute_bound(), objective), 0U);
 
@@ -58,7 +59,7 @@ TEST(Truth, APredictionIsNearTheBestPointAndInTheList) {
     sum += off * off;
   }
 
-  // Errors above the default are cut off at it, so a little under 80 MHz.
+  // Guesses above the default are cut off there, so the spread is a little under 80 MHz.
   EXPECT_NEAR(std::sqrt(sum / 200), 62, 15);
 }
 

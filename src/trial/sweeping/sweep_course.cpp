@@ -10,15 +10,15 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kShortest = Seconds(1);  // less is no Window
-constexpr int kAttempts = 3;               // for a Window, each with the Controller's own retakes
+constexpr Seconds kShortest = Seconds(1);  // shortest window
+constexpr int kAttempts = 3;  // for each window, in addition to the Controller's repeats
 
-std::string terms_text(const SweepTerms& terms) {
+std::string options_text(const SweepOptions& options) {
   return fmt::format("gpu {} grid {} warm-up {:g}s settle {:g}s window {} seed {}",
-                     terms.gpu.empty() ? "of the job" : terms.gpu, terms.grid.text(),
-                     terms.warm_up.value(), terms.settle.value(),
-                     terms.window ? fmt::format("{:g}s", terms.window->value()) : "planned",
-                     terms.seed);
+                     options.gpu.empty() ? "of the job" : options.gpu, options.grid.text(),
+                     options.warm_up.value(), options.settle.value(),
+                     options.window ? fmt::format("{:g}s", options.window->value()) : "planned",
+                     options.seed);
 }
 
 std::optional<std::size_t> find(const std::vector<Setting>& settings, const Setting& wanted) {
@@ -29,7 +29,7 @@ std::optional<std::size_t> find(const std::vector<Setting>& settings, const Sett
 
 }  // namespace
 
-// What the Controller talks to. Phases other than the one swept stay at the default.
+// The policy that the Controller calls. Phases that are not swept stay at the default.
 class SweepPolicy final : public Policy {
  public:
   SweepPolicy(SweepCourse& course, PolicyContext context, bool swept)
@@ -52,30 +52,30 @@ class SweepPolicy final : public Policy {
   bool swept_;
 };
 
-SweepCourse::SweepCourse(SweepTerms terms, SweepJournal& journal,
+SweepCourse::SweepCourse(SweepOptions options, SweepJournal& journal,
                          std::function<void(const std::string&)> say)
-    : terms_(std::move(terms)), journal_(journal), say_(std::move(say)) {
+    : options_(std::move(options)), journal_(journal), say_(std::move(say)) {
   for (const SweepEntry& entry : journal.entries()) run_ = std::max(run_, entry.run + 1);
   entries_before_ = journal.entries().size();
-  if (journal.header()) plan_ = plan_sweep(journal.header()->settings);
+  if (journal.header()) order_ = sweep_order(journal.header()->settings);
   referenced_ = run_ == 0;
 }
 
 Result<void> SweepCourse::check() const {
   if (!journal_.header()) return {};
   SweepHeader header = *journal_.header();
-  header.workload = terms_.workload;
-  header.terms = terms_text(terms_);
+  header.workload = options_.workload;
+  header.options = options_text(options_);
   return journal_.check(header);
 }
 
 ControllerOptions SweepCourse::controller_options() const {
   ControllerOptions options;
   options.policy = "sweep";
-  options.knobs = terms_.grid.knobs();
+  options.knobs = options_.grid.knobs();
   options.slack = false;
-  options.seed = terms_.seed;
-  // A sweep that goes on measures what it was begun with, wherever the default's clock is today.
+  options.seed = options_.seed;
+  // A resumed sweep measures the settings it began with, even if the default clock has changed.
   if (journal_.header()) {
     options.settings = {Setting()};
     const auto& settings = journal_.header()->settings;
@@ -88,7 +88,7 @@ std::function<Result<std::unique_ptr<Policy>>(const PhaseFacts&, PolicyContext)>
 SweepCourse::maker() {
   return [this](const PhaseFacts& facts, PolicyContext context) -> Result<std::unique_ptr<Policy>> {
     const std::pair of(facts.process, facts.phase);
-    // A job that was started anew under the same sweep has other processes.
+    // A job that was restarted during the sweep has new processes.
     if (phase_ && phase_->first != facts.process && phase_->first->over()) phase_.reset();
     if (!phase_) {
       if (const Result<void> started = start(facts, context); !started) {
@@ -106,19 +106,19 @@ SweepCourse::maker() {
 
 Result<void> SweepCourse::start(const PhaseFacts& facts, const PolicyContext& context) {
   const GpuIdentity& card = facts.gpus.front()->identity();
-  SweepHeader header{card.name, card.uuid.text(), terms_.workload, terms_text(terms_), {}};
+  SweepHeader header{card.name, card.uuid.text(), options_.workload, options_text(options_), {}};
   if (journal_.header()) {
     header.settings = journal_.header()->settings;
   } else {
-    ASSIGN_OR_RETURN(header.settings, terms_.grid.choose(context.settings));
+    ASSIGN_OR_RETURN(header.settings, options_.grid.choose(context.settings));
   }
   RETURN_IF_ERROR(journal_.begin(header));
-  plan_ = plan_sweep(header.settings);
+  order_ = sweep_order(header.settings);
   return {};
 }
 
 std::optional<std::size_t> SweepCourse::next_step() const {
-  for (std::size_t step = 0; step < plan_.size(); ++step) {
+  for (std::size_t step = 0; step < order_.size(); ++step) {
     if (std::ranges::none_of(journal_.entries(),
                              [&](const SweepEntry& entry) { return entry.step == step; })) {
       return step;
@@ -128,7 +128,7 @@ std::optional<std::size_t> SweepCourse::next_step() const {
 }
 
 bool SweepCourse::complete() const {
-  return !plan_.empty() && !next_step();
+  return !order_.empty() && !next_step();
 }
 
 bool SweepCourse::over() const {
@@ -141,10 +141,10 @@ Step SweepCourse::next(const PolicyContext& context) {
   };
   Step step;
   step.exploring = true;
-  step.iterations = terms_.window ? iterations_of(*terms_.window) : context.window_iterations;
-  if (warmed_ < terms_.warm_up) {
+  step.iterations = options_.window ? iterations_of(*options_.window) : context.window_iterations;
+  if (warmed_ < options_.warm_up) {
     purpose_ = Purpose::kWarmUp;
-    step.iterations = iterations_of(std::max(terms_.warm_up - warmed_, kShortest));
+    step.iterations = iterations_of(std::max(options_.warm_up - warmed_, kShortest));
     step.reason = "warming up";
     return step;
   }
@@ -154,18 +154,18 @@ Step SweepCourse::next(const PolicyContext& context) {
     return step;
   }
   for (auto number = next_step(); number && !problem_; number = next_step()) {
-    const Setting& setting = plan_[*number];
+    const Setting& setting = order_[*number];
     const auto index = find(context.settings, setting);
     if (!index) {
       give_up(fmt::format("{} may not be set on this GPU", to_string(setting)));
       continue;
     }
     step.setting = *index;
-    step.reason = fmt::format("{} ({} of {})", to_string(setting), *number + 1, plan_.size());
+    step.reason = fmt::format("{} ({} of {})", to_string(setting), *number + 1, order_.size());
     purpose_ = Purpose::kMeasure;
-    if (settled_ != setting && terms_.settle > Seconds(0)) {
+    if (settled_ != setting && options_.settle > Seconds(0)) {
       purpose_ = Purpose::kSettling;
-      step.iterations = iterations_of(std::max(terms_.settle, kShortest));
+      step.iterations = iterations_of(std::max(options_.settle, kShortest));
     }
     return step;
   }
@@ -203,17 +203,17 @@ void SweepCourse::observe(const Window& window) {
   SweepEntry entry = entry_of(kept);
   const auto step = next_step();
   if (!step) return;
-  // Its place is where the sweep goes on; the step itself is still to be measured.
+  // The reference gets the place of the step before; the next step is still to be measured.
   if (purpose_ == Purpose::kReference) {
     referenced_ = true;
-    if (plan_[*step].empty()) {
+    if (order_[*step].empty()) {
       entry.step = *step;
     } else {
       entry.step = *step > 0 ? *step - 1 : 0;
     }
   } else {
     entry.step = *step;
-    entry.setting = plan_[*step];
+    entry.setting = order_[*step];
   }
   record(std::move(entry));
 }
@@ -228,7 +228,7 @@ void SweepCourse::give_up(const std::string& why) {
   }
   SweepEntry entry;
   entry.step = *step;
-  entry.setting = plan_[*step];
+  entry.setting = order_[*step];
   entry.refused = why;
   if (say_) say_(fmt::format("{} is left out: {}", to_string(entry.setting), why));
   record(std::move(entry));
@@ -242,8 +242,8 @@ void SweepCourse::record(SweepEntry entry) {
 
 SweepProgress SweepCourse::progress(Instant now) const {
   SweepProgress progress;
-  progress.planned = plan_.size();
-  for (std::size_t step = 0; step < plan_.size(); ++step) {
+  progress.planned = order_.size();
+  for (std::size_t step = 0; step < order_.size(); ++step) {
     const auto entry = std::ranges::find(journal_.entries(), step, &SweepEntry::step);
     if (entry == journal_.entries().end()) continue;
     ++progress.done;
@@ -255,7 +255,7 @@ SweepProgress SweepCourse::progress(Instant now) const {
     const Seconds left = each * static_cast<double>(progress.planned - progress.done);
     progress.left = std::max(left - (now - last_end_), Seconds(0));
   }
-  if (const auto step = next_step()) progress.doing = to_string(plan_[*step]);
+  if (const auto step = next_step()) progress.doing = to_string(order_[*step]);
   return progress;
 }
 

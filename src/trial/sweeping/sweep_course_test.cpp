@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep beside a job in virtual time, under the Controller, on a card whose law is known.
+// A sweep in virtual time, under the Controller, on a card whose time and power follow a known law.
 #include "trial/sweeping/sweep_course.h"
 
 #include <gtest/gtest.h>
@@ -15,25 +15,20 @@ namespace {
 
 class SweepCourseTest : public ControllerTest {
  protected:
-  static SweepTerms terms() {
-    SweepTerms terms;
-    terms.grid = SweepGrid::parse("sm=5").value();
-    terms.workload = "train";
-    terms.warm_up = Seconds(5);
-    terms.settle = Seconds(1);
-    return terms;
+  static SweepOptions options() {
+    SweepOptions options;
+    options.grid = SweepGrid::parse("sm=5").value();
+    options.workload = "train";
+    options.warm_up = Seconds(5);
+    options.settle = Seconds(1);
+    return options;
   }
   void sweep() {
     journal_.emplace(SweepJournal::open(files_, "F.csv.journal").value());
     course_ = std::make_unique<SweepCourse>(
-        terms(), *journal_, [this](const std::string& line) { said_.push_back(line); });
+        options(), *journal_, [this](const std::string& line) { said_.push_back(line); });
     options_ = course_->controller_options();
-    controller_ = std::make_unique<Controller>(ControllerParts{port_, course_->maker()}, options_);
-    session_controller_ = controller_.get();
-    session_.reset();
-    start();
-    job_.reset();
-    job_ = std::make_unique<RingJob>(clock_.now());
+    begin(course_->maker());
   }
   bool train_until_complete(double most) {
     double seconds = (clock_.now() - begin_).value();
@@ -56,7 +51,7 @@ TEST_F(SweepCourseTest, MeasuresEverySettingAndGivesTheGpuBack) {
 
   EXPECT_TRUE(card_->held.empty());
   EXPECT_EQ(port_.releases, 1);
-  // Five Settings; the default before, after four, and at the end.
+  // Five settings, and the default at the beginning, after four settings, and at the end.
   ASSERT_EQ(journal_->entries().size(), 8U);
   for (const SweepEntry& entry : journal_->entries()) {
     ASSERT_TRUE(entry.measured()) << entry.refused;
@@ -75,7 +70,7 @@ TEST_F(SweepCourseTest, CollectsFeaturesOnceForTheDefault) {
   EXPECT_EQ(events("features").size(), 1U);
 }
 
-TEST_F(SweepCourseTest, GoesOnWithAnotherRunOfTheJobWhereItWasLeft) {
+TEST_F(SweepCourseTest, ContinuesAfterARestartOfTheJob) {
   sweep();
   train(45);
   session_->finish();
@@ -89,11 +84,11 @@ TEST_F(SweepCourseTest, GoesOnWithAnotherRunOfTheJobWhereItWasLeft) {
   const std::vector<SweepEntry>& after = journal_->entries();
   ASSERT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
   for (std::size_t i = before.size(); i < after.size(); ++i) EXPECT_EQ(after[i].run, 1U);
-  // The second run has a default of its own before anything else.
+  // The second run measures the default first.
   EXPECT_TRUE(after[before.size()].setting.empty());
 }
 
-TEST_F(SweepCourseTest, LeavesOutWhatMayNotBeSetAndSaysSo) {
+TEST_F(SweepCourseTest, LeavesOutSettingsThatMayNotBeSetAndSaysSo) {
   port_.least = Mhz(1000);
   sweep();
 
@@ -109,7 +104,7 @@ TEST_F(SweepCourseTest, LeavesOutWhatMayNotBeSetAndSaysSo) {
 TEST_F(SweepCourseTest, GivesUpWindowsThatCannotBeUsed) {
   sweep();
   train(30);
-  card_->shown_clock = Mhz(300);  // whatever it is told
+  card_->shown_clock = Mhz(300);  // whatever clock is requested
   const std::size_t before = journal_->entries().size();
 
   while (said_.empty() && (clock_.now() - begin_).value() < 600) {
@@ -121,7 +116,7 @@ TEST_F(SweepCourseTest, GivesUpWindowsThatCannotBeUsed) {
   EXPECT_FALSE(journal_->entries()[before].refused.empty());
 }
 
-TEST_F(SweepCourseTest, StopsWhereWhatIsMeasuredCannotBeKept) {
+TEST_F(SweepCourseTest, StopsWhereTheJournalCannotBeWritten) {
   sweep();
   train(20);
   files_.fail({.first = files_.calls(), .times = 1000});
@@ -135,7 +130,7 @@ TEST_F(SweepCourseTest, StopsWhereWhatIsMeasuredCannotBeKept) {
   EXPECT_TRUE(card_->held.empty());
 }
 
-TEST_F(SweepCourseTest, TellsHowLongTheRestWillTake) {
+TEST_F(SweepCourseTest, EstimatesTheRemainingTime) {
   sweep();
   train(40);
 

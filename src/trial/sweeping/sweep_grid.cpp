@@ -38,7 +38,7 @@ Result<Knob> knob_named(std::string_view name) {
                suggestion(std::string(name), names)};
 }
 
-// 0, 1, 2, … in the order in which every beginning covers the whole: bits mirrored.
+// The numbers below `count` in bit-reversed order, so that every prefix covers the whole range.
 std::vector<std::size_t> coarse_to_fine(std::size_t count) {
   std::vector<std::size_t> order;
   std::size_t size = 1;
@@ -76,7 +76,7 @@ Result<SweepGrid::Axis> SweepGrid::parse_axis(std::string_view text) {
     if (!number || *number <= 0) return expected(text);
     axis.values.push_back(*number);
   }
-  // One small whole number is how many; clocks and limits are larger.
+  // A single small integer is a count, as clocks and limits are larger.
   constexpr double kMostCounted = 50;
   if (parts.size() == 1 && axis.values.front() <= kMostCounted) {
     if (axis.values.front() != std::floor(axis.values.front())) return expected(text);
@@ -145,7 +145,7 @@ Result<std::vector<Setting>> SweepGrid::choose(std::span<const Setting> offered)
   }
   if (chosen.empty()) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("this GPU offers nothing of the grid {}", text_),
+                 fmt::format("this GPU offers no setting of the grid {}", text_),
                  "see 'hypermile doctor' for the clocks and limits that it has"};
   }
   std::vector<Setting> ordered;

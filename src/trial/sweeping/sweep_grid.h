@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which Settings `hypermile sweep` measures: what --grid says, applied to what a card offers.
+// The settings that `hypermile sweep` measures: the option --grid, applied to what a card offers.
+// Pure.
 //
-//   sm=12           twelve SM clocks, evenly from the default's down to 0.4 of it
-//   sm=12,mem=all   those at every memory clock
-//   sm=1500/1200    these SM clocks, or the nearest that the card has
-//   limit=4         four power limits, at clocks left to the driver
+//   sm=12           twelve SM clocks, evenly from the default's clock down to 0.4 of it
+//   sm=12,mem=all   these clocks at every memory clock
+//   sm=1500/1200    these SM clocks, or the card's nearest ones
+//   limit=4         four power limits, with clocks left to the driver
 #pragma once
 
 #include <map>
@@ -22,20 +23,20 @@ namespace hypermile {
 
 class SweepGrid {
  public:
-  // kUsage says what was expected.
+  // Returns kUsage with the expected form.
   static Result<SweepGrid> parse(std::string_view text);
 
   std::vector<Knob> knobs() const;
   const std::string& text() const { return text_; }
 
-  // Of `offered` (the default first): coarse to fine, so that a sweep that is interrupted covers
-  // the range. kUnsupported where nothing is left.
+  // Chooses from `offered`, whose first entry is the default. The order is coarse to fine, so that
+  // an interrupted sweep covers the whole range. Returns kUnsupported where nothing is left.
   Result<std::vector<Setting>> choose(std::span<const Setting> offered) const;
 
  private:
   struct Axis {
-    std::optional<std::size_t> count;  // absent: all
-    std::vector<double> values;        // these, where there are any
+    std::optional<std::size_t> count;  // absent for all values
+    std::vector<double> values;        // the requested values, if any
   };
   static Result<Axis> parse_axis(std::string_view text);
   std::vector<double> pick(Knob knob, std::span<const Setting> offered) const;

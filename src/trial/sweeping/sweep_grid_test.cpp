@@ -14,7 +14,7 @@ Setting sm(double mhz) {
   return setting;
 }
 
-// 900, 800 … 400 MHz at two memory clocks, and two limits with everything.
+// SM clocks of 900, 800 … 400 MHz at two memory clocks, and two limits at each of them.
 std::vector<Setting> offered() {
   std::vector<Setting> settings;
   for (const double memory : {0.0, 405.0}) {
@@ -39,7 +39,7 @@ std::vector<double> sm_clocks(const std::string& grid) {
   return clocks;
 }
 
-TEST(SweepGrid, SpreadsSoManyClocksOverTheWholeRange) {
+TEST(SweepGrid, SpreadsTheClocksOverTheWholeRange) {
   EXPECT_EQ(sm_clocks("sm=3"), (std::vector<double>{400, 600, 900}));
   EXPECT_EQ(sm_clocks("sm=50"), sm_clocks("sm=all"));
   EXPECT_EQ(sm_clocks("sm=all").size(), 6U);
@@ -53,7 +53,8 @@ TEST(SweepGrid, CrossesClocksAndSweepsLimitsAlone) {
   const std::vector<Setting> chosen =
       *SweepGrid::parse("sm=2,mem=all,limit=all")->choose(offered());
 
-  // Two SM clocks and none, at two memory clocks, less the default; two limits.
+  // Two SM clocks or the driver's choice, at two memory clocks, without the default; and two
+  // limits.
   EXPECT_EQ(chosen.size(), 2U * 3U - 1U + 2U);
   for (const Setting& setting : chosen) {
     EXPECT_FALSE(setting.power_limit && (setting.sm_clock || setting.memory_clock));
@@ -69,7 +70,7 @@ TEST(SweepGrid, BeginsCoarse) {
   EXPECT_EQ(chosen[2], sm(700));
 }
 
-TEST(SweepGrid, SaysWhatItExpected) {
+TEST(SweepGrid, RefusesBadTextAndShowsTheExpectedForm) {
   for (const char* bad : {"", "sm", "sm=", "sm=0", "sm=-3", "sm=2.5", "sm=1500/x", "sm=2,sm=3"}) {
     const auto grid = SweepGrid::parse(bad);
     ASSERT_FALSE(grid.ok()) << bad;
@@ -79,7 +80,7 @@ TEST(SweepGrid, SaysWhatItExpected) {
   EXPECT_NE(SweepGrid::parse("mm=3").error().line().find("mem"), std::string::npos);
 }
 
-TEST(SweepGrid, RefusesACardThatOffersNothingOfIt) {
+TEST(SweepGrid, RefusesACardThatOffersNoSettingOfTheGrid) {
   const auto chosen = SweepGrid::parse("limit=3")->choose(std::vector<Setting>{Setting(), sm(900)});
 
   ASSERT_FALSE(chosen.ok());

@@ -24,8 +24,8 @@ std::optional<double> get(const json& j, const char* key) {
 std::string line_of(const SweepHeader& header) {
   json settings = json::array();
   for (const Setting& setting : header.settings) settings.push_back(to_string(setting));
-  const json j = {{"sweep", kVersion},           {"gpu", header.gpu},     {"uuid", header.uuid},
-                  {"workload", header.workload}, {"terms", header.terms}, {"settings", settings}};
+  const json j = {{"sweep", kVersion},           {"gpu", header.gpu},       {"uuid", header.uuid},
+                  {"workload", header.workload}, {"terms", header.options}, {"settings", settings}};
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -44,7 +44,7 @@ std::string line_of(const SweepEntry& entry) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-// The library's exceptions become the Error of the caller.
+// The caller turns the library's exceptions into an Error.
 SweepHeader header_from(const json& j) {
   SweepHeader header;
   if (j.at("sweep").get<int>() != kVersion) {
@@ -53,7 +53,7 @@ SweepHeader header_from(const json& j) {
   header.gpu = j.at("gpu").get<std::string>();
   header.uuid = j.at("uuid").get<std::string>();
   header.workload = j.at("workload").get<std::string>();
-  header.terms = j.at("terms").get<std::string>();
+  header.options = j.at("terms").get<std::string>();
   for (const json& text : j.at("settings")) {
     const Result<Setting> setting = parse_setting(text.get<std::string>());
     if (!setting) throw json::other_error::create(501, setting.error().message, &j);
@@ -95,7 +95,7 @@ Result<SweepJournal> SweepJournal::open(Files& files, const std::string& path) {
   return journal;
 }
 
-// Whole lines only: what a crash left of the last one was never reported as measured.
+// Reads complete lines only: an incomplete last line was never reported as measured.
 Result<void> SweepJournal::read(const std::string& text) {
   std::size_t line = 0;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
@@ -109,10 +109,10 @@ Result<void> SweepJournal::read(const std::string& text) {
         entries_.push_back(entry_from(j));
       }
     } catch (const json::exception& problem) {
-      return Error{
-          ErrorCode::kParse,
-          fmt::format("{}:{}: this is no journal of a sweep ({})", path_, line, problem.what()),
-          "move it away to sweep anew, or give --out another name"};
+      return Error{ErrorCode::kParse,
+                   fmt::format("{}:{}: this is not the journal of a sweep ({})", path_, line,
+                               problem.what()),
+                   "move it away to sweep anew, or give --out another name"};
     }
   }
   return {};
@@ -121,8 +121,8 @@ Result<void> SweepJournal::read(const std::string& text) {
 Result<void> SweepJournal::check(const SweepHeader& header) const {
   if (header_ && *header_ != header) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} is of another sweep: {} on {} ({})", path_, header_->workload,
-                             header_->gpu, header_->terms),
+                 fmt::format("{} belongs to another sweep: {} on {} ({})", path_, header_->workload,
+                             header_->gpu, header_->options),
                  "give --out another name, or move the journal away"};
   }
   return {};
@@ -134,8 +134,7 @@ Result<void> SweepJournal::begin(const SweepHeader& header) {
   return rewrite();
 }
 
-// Into a new file that takes the old one's place at one instant, so that half a line at its end is
-// gone for good.
+// Writes a new file and renames it over the old one, so that an incomplete last line is gone.
 Result<void> SweepJournal::rewrite() {
   const std::string fresh = path_ + ".new";
   ASSIGN_OR_RETURN(file_, files_->create(fresh));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep has measured, on disk: F.csv.journal beside the F.csv that is made from it. A line
-// of JSON for what the sweep is of, then one for each Window, appended and synced before the next
-// is begun. Whatever dies when, what was measured is there for the next start: half a line is cut
-// off, everything before it counts. A journal that is broken in the middle, or of another sweep, is
-// refused by name and left as it is.
+// The measurements of a sweep on disk: F.csv.journal, next to the F.csv that is made from it. The
+// first line of JSON describes the sweep, and each further line is one window, which is appended
+// and synced before the next window begins. So a crash loses no finished window: an incomplete last
+// line is cut off, and the lines before it count. A journal that is broken in the middle, or
+// belongs to another sweep, is an error that names the file and leaves it unchanged. One thread.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,25 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "trial/sweeping/sweep_plan.h"
+#include "trial/sweeping/sweep_order.h"
 
 namespace hypermile {
 
 class SweepJournal {
  public:
-  // `files` must outlive it. What is there is read and, where needed, mended; where nothing is
-  // there, nothing is written yet.
+  // `files` must outlive it. Reads an existing journal and cuts off an incomplete last line; writes
+  // nothing where there is no journal yet.
   static Result<SweepJournal> open(Files& files, const std::string& path);
 
   const std::string& path() const { return path_; }
   const std::optional<SweepHeader>& header() const { return header_; }
   const std::vector<SweepEntry>& entries() const { return entries_; }
 
-  // kUsage where the journal was begun with another header.
+  // Returns kUsage where the journal belongs to another sweep.
   Result<void> check(const SweepHeader& header) const;
-  // The first time, or again with an equal header; fails as check() does.
+  // Call once, or again with an equal header. Fails as check() does.
   Result<void> begin(const SweepHeader& header);
-  // After begin(). kIo: the entry may not be there after a crash.
+  // Call after begin(). After kIo, a crash may lose the entry.
   Result<void> add(const SweepEntry& entry);
 
  private:
@@ -44,7 +44,7 @@ class SweepJournal {
   std::string path_;
   std::optional<SweepHeader> header_;
   std::vector<SweepEntry> entries_;
-  std::unique_ptr<AppendFile> file_;  // once begun
+  std::unique_ptr<AppendFile> file_;  // open after begin()
 };
 
 }  // namespace hypermile

@@ -22,7 +22,7 @@ SweepHeader header() {
 SweepEntry entry(std::size_t step) {
   SweepEntry made;
   made.step = step;
-  made.setting = plan_sweep(header().settings)[step];
+  made.setting = sweep_order(header().settings)[step];
   made.time_s = 0.1 / 3;
   made.power_w = 301.7;
   made.time_error = 0.004;
@@ -57,7 +57,7 @@ TEST(SweepJournal, GivesBackExactlyWhatWasWritten) {
   EXPECT_EQ(again.entries(), (std::vector<SweepEntry>{entry(0), refused}));
 }
 
-TEST(SweepJournal, LosesNothingThatWasReportedWhereverTheProcessDies) {
+TEST(SweepJournal, LosesNoReportedEntryWhereverTheProcessDies) {
   for (int dies_at = 0; dies_at < 40; ++dies_at) {
     for (const std::size_t torn : {0U, 1U, 40U}) {
       Fate fate{.dies_at = dies_at, .torn_after = torn};

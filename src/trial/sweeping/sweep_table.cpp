@@ -13,11 +13,11 @@
 namespace hypermile {
 namespace {
 
-// The default as it was at one step of the plan.
+// The default's time and power at one place in the sweep.
 struct LocalDefault {
   double time = 0;
   double power = 0;
-  double time_variance = 0;  // relative
+  double time_variance = 0;  // of the relative error
   double power_variance = 0;
 };
 
@@ -29,7 +29,7 @@ LocalDefault local(const SweepEntry& entry) {
   return {*entry.time_s, *entry.power_w, square(entry.time_error), square(entry.power_error)};
 }
 
-// Part `share` of the way from `a` to `b`.
+// Interpolates from `a` to `b` by `share`.
 LocalDefault between(const LocalDefault& a, const LocalDefault& b, double share) {
   const double rest = 1 - share;
   const auto mix = [&](double x, double y) { return rest * x + share * y; };
@@ -48,7 +48,8 @@ class Defaults {
   bool empty() const { return all_.empty(); }
   const std::vector<const SweepEntry*>& all() const { return all_; }
 
-  // Around this entry; of another run of the job only where its own has none.
+  // The default around this entry. Another run of the job counts only where this run has no
+  // default.
   LocalDefault at(const SweepEntry& entry) const {
     const SweepEntry* before = nullptr;
     const SweepEntry* after = nullptr;
@@ -60,7 +61,7 @@ class Defaults {
       }
       if (before != nullptr || after != nullptr) break;
     }
-    if (before == nullptr && after == nullptr) return {};  // there is none at all: empty()
+    if (before == nullptr && after == nullptr) return {};  // no default at all: empty() is true
     if (before == nullptr) return local(*after);
     if (after == nullptr) return local(*before);
     const auto span = static_cast<double>(after->step - before->step);
@@ -68,7 +69,7 @@ class Defaults {
                    static_cast<double>(entry.step - before->step) / span);
   }
 
-  // Of all, each counting alike; errors of the mean.
+  // The mean of all defaults with equal weights, and the error of the mean.
   LocalDefault mean() const {
     LocalDefault sum;
     const auto count = static_cast<double>(all_.size());
@@ -100,13 +101,13 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// What stands in one row beside the job.
+// The cells of one row, without those that describe the job.
 struct Row {
   Setting setting;
   std::optional<double> sm_seen, mem_mhz, time_s, power_w, time_error, power_error;
   double iterations = 0;
   bool is_default = false;
-  std::optional<double> default_time_s, default_power_w;  // around it, before drift was taken out
+  std::optional<double> default_time_s, default_power_w;  // around this window, with drift
   std::string refused;
   const std::map<std::string, double>* features = nullptr;
 };
@@ -181,7 +182,7 @@ Row setting_row(const SweepEntry& entry, const Defaults& defaults, const LocalDe
   return row;
 }
 
-// Memory clock, SM clock, limit: descending, those left to the driver first.
+// Descending by memory clock, SM clock and limit, with those left to the driver first.
 bool above(const Row& a, const Row& b) {
   for (const Knob knob : {Knob::kMemoryClock, Knob::kSmClock, Knob::kPowerLimit}) {
     const double x = a.setting.value(knob).value_or(INFINITY);

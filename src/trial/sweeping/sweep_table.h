@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a sweep (docs/reference/sweep-file.md), made from its journal alone: the same
-// entries, the same text. Drift is taken out: each Window is set against the default measured
-// around it in the same run of the job, and written as that ratio times the mean of all defaults.
+// The table of a sweep (docs/reference/sweep-file.md), made from its journal alone, so that the
+// same entries give the same text. To remove drift, each window is divided by the default measured
+// around it in the same run of the job, and multiplied by the mean of all defaults. Called after
+// each window.
 #pragma once
 
 #include <span>
@@ -10,15 +11,16 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "trial/sweeping/sweep_plan.h"
+#include "trial/sweeping/sweep_order.h"
 
 namespace hypermile {
 
-// The default's row first, then the Settings in descending order. One that was given up has no time
-// and power, and the reason instead. Empty before the default and another Setting were measured.
+// The default's row is first, the other settings follow in descending order. A window that was
+// given up has a reason instead of time and power. Empty until the default and another setting are
+// measured.
 std::string sweep_csv(const SweepHeader& header, std::span<const SweepEntry> entries);
 
-// Replaces the file at `path` at one instant.
+// Replaces the file atomically.
 Result<void> write_sweep_csv(Files& files, const std::string& path, const std::string& text);
 
 }  // namespace hypermile

@@ -56,8 +56,9 @@ TEST(SweepTable, IsReadBackAsTheCurveThatWasMeasured) {
   EXPECT_NEAR(curve.points[2].power.value(), 200, 1e-6);
 }
 
-TEST(SweepTable, TakesDriftOut) {
-  // The job slows down by a tenth on the way; every Setting is 1.2 times its neighbours' default.
+TEST(SweepTable, RemovesDrift) {
+  // The job slows down by a tenth during the sweep. Every setting takes 1.2 times the default
+  // around it.
   std::vector<SweepEntry> entries;
   for (std::size_t step = 0; step <= 10; ++step) {
     const double drift = 1 + 0.01 * static_cast<double>(step);
@@ -87,7 +88,7 @@ TEST(SweepTable, ComparesWithTheDefaultOfTheSameRunOfTheJob) {
   EXPECT_NEAR(curve.points[2].time / curve.points[0].time, 1.5, 1e-6);
 }
 
-TEST(SweepTable, KeepsTheReasonOfWhatWasGivenUp) {
+TEST(SweepTable, KeepsTheReasonWhyAWindowWasGivenUp) {
   SweepEntry given_up;
   given_up.step = 1;
   given_up.setting = sm(1000);
@@ -100,7 +101,7 @@ TEST(SweepTable, KeepsTheReasonOfWhatWasGivenUp) {
   EXPECT_EQ(curves_of(csv).curves.front().points.size(), 2U);
 }
 
-TEST(SweepTable, IsNotMadeBeforeSomethingCanBeCompared) {
+TEST(SweepTable, IsEmptyBeforeTheDefaultAndASettingAreMeasured) {
   EXPECT_EQ(sweep_csv(kHeader, {}), "");
   EXPECT_EQ(sweep_csv(kHeader, std::vector<SweepEntry>{entry(0, {}, 0.1, 300)}), "");
   EXPECT_EQ(sweep_csv(kHeader, std::vector<SweepEntry>{entry(1, sm(900), 0.1, 300)}), "");

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Zeus asks of a framework: is this one process, and wait for the GPU.
+"""The few functions of JAX that Zeus calls: whether there is one process, and waiting for the GPU.
 
-Zeus needs PyTorch or JAX, hundreds of megabytes, for these questions alone. The tests' jobs run in
-a process of their own and a step is over when that process says so, hence there is nothing to wait
-for.
+Zeus needs PyTorch or JAX, hundreds of megabytes, only for these. The tests' jobs run in a separate
+process, which says when an iteration is over, so there is nothing to wait for.
 """
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for a header of CUDA's compiler, which the packages with CUPTI's headers do not bring:
-// the words it defines mean nothing to a host compiler that only looks at layouts.
+// Replaces a header of CUDA's compiler that the packages with CUPTI's headers do not contain. Its
+// macros mean nothing to a host compiler that only checks layouts.
 #pragma once
 
 #define CUDARTAPI

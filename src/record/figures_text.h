@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures as people read them, for the terminal and for `hypermile report --text`. The whole job
+// comes first; figures of one setting are named as such. Less energy is "saved", more is "used
+// more"; more time is "slower", less is "faster".
+#pragma once
+
+#include <string>
+
+#include "record/run_figures.h"
+
+namespace hypermile {
+
+// "54.62 ± 0.03 ms"; seconds from 1 s on.
+std::string duration_text(const Estimate& seconds);
+// "33.10 ± 0.20 J"
+std::string amount_text(const Estimate& amount, const char* unit);
+// "10.3 ± 0.8 % energy saved", "used 30.2 ± 1.4 % more energy"
+std::string energy_text(const Estimate& change);
+// "3.2 ± 0.4 % slower", "1.0 % faster"
+std::string time_text(const Estimate& change);
+// "54.62 ± 0.03 ms and 33.10 ± 0.20 J an iteration, from 9 windows"
+std::string cost_text(const SettingCost& cost);
+
+// "15.0 ± 2.3 % energy saved, 2.0 ± 2.8 % slower", per iteration against the default
+std::string change_text(const SettingCost& cost);
+
+// One sentence about the whole job against the default; "" where nothing can be compared.
+std::string job_text(const JobTotals& job);
+// "saved 1886 J (11.1 %), 3.4 % slower": the same in short, for a line that is renewed.
+std::string job_short_text(const JobTotals& job);
+
+// Indented lines about one phase; each begins with `label` where it is not empty. "" where nothing
+// was measured.
+std::string default_text(const JobPhase& phase, const std::string& label);
+std::string kept_text(const JobPhase& phase, const std::string& label);
+std::string tried_text(const JobPhase& phase);
+
+}  // namespace hypermile

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/figures_text.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+TEST(FiguresText, WordsMoreEnergyAsUsedAndLessAsSaved) {
+  EXPECT_EQ(energy_text({-0.103, 0.008}), "10.3 ± 0.8 % energy saved");
+  EXPECT_EQ(energy_text({0.302, 0.014}), "used 30.2 ± 1.4 % more energy");
+  EXPECT_EQ(energy_text({-0.1, std::nullopt}), "10.0 % energy saved");
+}
+
+TEST(FiguresText, WordsMoreTimeAsSlowerAndLessAsFaster) {
+  EXPECT_EQ(time_text({0.032, 0.004}), "3.2 ± 0.4 % slower");
+  EXPECT_EQ(time_text({-0.01, std::nullopt}), "1.0 % faster");
+}
+
+TEST(FiguresText, HasAsManyDigitsAsTheSizeNeeds) {
+  EXPECT_EQ(duration_text({0.05462, 0.00003}), "54.62 ± 0.03 ms");
+  EXPECT_EQ(duration_text({0.465, 0.0002}), "465.0 ± 0.2 ms");
+  EXPECT_EQ(duration_text({2.5, std::nullopt}), "2.50 s");
+  EXPECT_EQ(amount_text({0.25, 0.01}, "J"), "0.2500 ± 0.0100 J");
+}
+
+JobTotals job(double joules, double seconds) {
+  JobTotals totals;
+  totals.joules = joules;
+  totals.seconds = seconds;
+  totals.default_joules = 1000;
+  totals.default_seconds = 100;
+  totals.saved_j = Estimate{1000 - joules};
+  totals.lost_s = Estimate{seconds - 100};
+  totals.energy_change = Estimate{joules / 1000 - 1, 0.008};
+  totals.time_change = Estimate{seconds / 100 - 1, 0.004};
+  return totals;
+}
+
+TEST(FiguresText, TellsTheWholeJobAgainstTheDefault) {
+  EXPECT_EQ(job_text(job(897, 103.2)),
+            "the whole job, search included, against the default: 10.3 ± 0.8 % energy saved "
+            "(897 J instead of 1000 J), 3.2 ± 0.4 % slower (103.2 s instead of 100.0 s)");
+  EXPECT_EQ(job_short_text(job(897, 103.2)), "saved 103 J (10.3 %), 3.2 % slower");
+  EXPECT_EQ(job_short_text(job(1302, 99)), "used 302 J more (30.2 %), 1.0 % faster");
+  EXPECT_EQ(job_text({}), "");
+}
+
+TEST(FiguresText, NamesARunAtTheDefault) {
+  JobTotals totals = job(897, 103.2);
+  totals.against_default_run = true;
+
+  EXPECT_NE(job_text(totals).find("against a run at the default: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hypermile
