@@ -141,7 +141,7 @@ TEST_F(Detect, FindsALongPeriodInSensorsAndRefusesNoise) {
 TEST_F(Detect, PrintsTextForPeople) {
   ASSERT_EQ(run({"detect", "--launches", file(accumulated_launches(60))}), 0);
   EXPECT_NE(out().find("60 iterations of 86 ms"), std::string::npos) << out();
-  EXPECT_NE(out().find("each of about 4 steps"), std::string::npos) << out();
+  EXPECT_NE(out().find("each has about 4 steps"), std::string::npos) << out();
 
   ASSERT_EQ(run({"detect", "--launches", file("t_s,kernel\n")}), 0);
   EXPECT_EQ(out(), "not resolved: the recording has no launches\n");

@@ -36,7 +36,7 @@ Result<Wanted> wanted_gpus(const OptionValues& options) {
                    static_cast<int>(options.given("gpu"));
   if (ways != 1) {
     return Error{ErrorCode::kUsage, "nothing to reset was named",
-                 "give one of --gpu G, --all and --reopen"};
+                 "give --gpu G or --all, or --reopen"};
   }
   if (wanted.reopen) return wanted;
   if (wanted.all) {

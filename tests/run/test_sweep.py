@@ -97,9 +97,12 @@ class SweepTest(unittest.TestCase):
                                 *self.world.job(300)])
         wait_for("the job is seen", lambda: '"process"' in self.world.read("observed.jsonl"))
         run = self.world.start([HYPERMILE, "sweep", "--out", self.out, "--pid", str(job.pid), "--grid", "sm=3", "--warm-up",
-                                "1s", "--settle", "0s", "--window", "1s"])
+                                "1s", "--settle", "0s", "--window", "1s", "--log", self.world.path("log.jsonl")])
         code, _, err = finish(run)
         self.assertEqual(code, 0, err)
+        [end] = self.events("run_end")
+        self.assertEqual(end["reason"], "the sweep is complete")
+        self.assertGreater(end["totals"]["seconds"], 0)
         rows = self.rows()
         self.assertEqual([row["is_default"] for row in rows], ["1", "0", "0", "0"])
         self.assertEqual({row["workload"] for row in rows}, {f"pid {job.pid}"})
