@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a Controller over a real Session in virtual time. A process writes its ring, a card
-// answers its clock with time and power by a simple law, and a port stands between that can refuse,
+// For tests: a Controller on the virtual rig. The job writes a ring as a real process does, a
+// card's time and power follow its clock by a simple law, and the port to the card can refuse,
 // fail, clamp, keep silent and be lost.
 #pragma once
 
@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "control/controller.h"
 #include "testing/fake_gpu.h"
 #include "testing/session_fixture.h"
 
 namespace hypermile {
 
-// Half of an iteration scales with the clock; power is half static. Its sensors can fail.
+// Of an iteration at the default 40 % scale with the clock, and 40 % of the power is static. The
+// card's sensors can fail.
 class CardForTest final : public FakeGpu {
  public:
   explicit CardForTest(const Clock& clock) : FakeGpu(clock), clock_(clock), last_(clock.now()) {}
@@ -51,10 +51,10 @@ class CardForTest final : public FakeGpu {
 
   bool lost = false;
   bool blind = false;
-  std::optional<Mhz> shown_clock;  // whatever it was told
-  double work = 1;
-  double drag = 0;  // how much slower than that, off the default
-  double draw = 300;
+  std::optional<Mhz> shown_clock;  // what its sensor shows, whatever the clock is
+  double work = 1;                 // of an iteration, against 40 ms at the default
+  double drag = 0;                 // relative time that an iteration takes more off the default
+  double draw = 300;               // W at the default
 
  private:
   static Capabilities listed() {
@@ -113,7 +113,7 @@ class PortForTest final : public SettingPort {
     refuses = true;
     problem_ = std::move(why);
   }
-  // As when a daemon dies: it has restored the card.
+  // As when a daemon dies after it has restored the card.
   void lose() {
     card_.held = {};
     problem_ = Error{ErrorCode::kIo, "the daemon is gone"};
@@ -123,10 +123,10 @@ class PortForTest final : public SettingPort {
   std::vector<GpuUuid> claimed;
   std::vector<Setting> asked;
   int claims = 0, releases = 0;
-  int fails = 0;  // of the next answers
+  int fails = 0;  // so many of the next answers are errors
   bool refuses = false;
   bool silent = false;
-  std::optional<Mhz> least;  // allowed
+  std::optional<Mhz> least;  // SM clock that is allowed
 
  private:
   CardForTest& card_;
@@ -142,14 +142,16 @@ class ControllerTest : public SessionTest {
     options_.knobs = {Knob::kSmClock};
   }
 
-  void begin() {
-    controller_ = std::make_unique<Controller>(
-        ControllerParts{.port = port_, .counters = counters_}, options_);
-    session_controller_ = controller_.get();
-    start();
-    job_ = std::make_unique<RingJob>(at(0));
+  // An empty `make_policy`: the Controller makes the policy that options_ names.
+  void begin(MakePhasePolicy make_policy = {}) {
+    start({.control = options_,
+           .make_policy = std::move(make_policy),
+           .counters = counters_,
+           .port = &port_});
+    controller_ = &rig_->controller();
+    job_ = std::make_unique<RingJob>(clock_.now());
   }
-  // The job trains until then, at the pace of its card.
+  // The job trains at the pace of its card until `seconds` after the start.
   void train(double seconds, const std::string& kernels = "train", double length = 1) {
     run_until(seconds, [&](Instant now) {
       job_->train_until(now, {iteration_of(kernels, launches_, card_->iteration() * length)});
@@ -165,7 +167,7 @@ class ControllerTest : public SessionTest {
           now, {iteration_of("odd" + std::to_string(++odd_) + "_", 40, card_->iteration())});
     });
   }
-  // Until it holds a Setting other than the default.
+  // True once the Controller holds a setting other than the default; false after `most` seconds.
   bool train_until_held(double most) {
     double seconds = (clock_.now() - begin_).value();
     while (seconds < most) {
@@ -188,7 +190,7 @@ class ControllerTest : public SessionTest {
   PortForTest port_;
   ControllerOptions options_;
   PerformanceCounters* counters_ = nullptr;
-  std::unique_ptr<Controller> controller_;
+  Controller* controller_ = nullptr;  // the rig's
   std::unique_ptr<RingJob> job_;
   int launches_ = 40;  // in an iteration of training
   int odd_ = 0;

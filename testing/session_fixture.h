@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a Session in virtual time over a folder of its own, with fake GPUs.
+// For tests: a Session on the virtual rig, over a folder of its own, with fake GPUs. The test is
+// the job: it writes rings into the folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "control/session.h"
 #include "testing/fake_gpu.h"
 #include "testing/ring_job.h"
+#include "trial/virtual_rig.h"
 
 namespace hypermile {
 
@@ -32,11 +33,10 @@ class MemorySink final : public LineSink {
 
 using OpenedFake = Result<std::shared_ptr<Gpu>>;
 
-class SessionTest : public ::testing::Test {
+class SessionTest : public ::testing::Test, private VirtualJob {
  protected:
   SessionTest() {
-    // Records carry the real clock's time where the writer takes it itself; the virtual one starts
-    // there.
+    // The writer stamps some records with the real clock's time, so the virtual clock starts there.
     clock_.sleep_until(Instant::from_nanoseconds(static_cast<std::int64_t>(monotonic_ns())));
     begin_ = clock_.now();
     ::setenv(kRingDirVariable, folder_.path().c_str(), 1);
@@ -46,29 +46,24 @@ class SessionTest : public ::testing::Test {
 
   Instant at(double seconds) const { return begin_ + Seconds(seconds); }
 
-  void start() {
-    log_ = std::make_unique<EventLog>(std::make_unique<MemorySink>(lines_), clock_);
-    session_ = std::make_unique<Session>(
-        SessionParts{.clock = clock_,
-                     .folder = folder_,
-                     .open_gpu =
-                         [this](const DeviceName&) {
-                           std::promise<OpenedFake> opened;
-                           opened.set_value(open_gpu_());
-                           return opened.get_future();
-                         },
-                     .visible_devices = {},
-                     .log = log_.get(),
-                     .warn = [this](const std::string& line) { warnings_.push_back(line); },
-                     .controller = session_controller_});
+  void start(RigTerms terms = {}) {
+    rig_.reset();
+    terms.sink = std::make_unique<MemorySink>(lines_);
+    terms.warn = [this](const std::string& line) { warnings_.push_back(line); };
+    terms.open_gpu = [this](const DeviceName&) {
+      std::promise<OpenedFake> opened;
+      opened.set_value(open_gpu_());
+      return opened.get_future();
+    };
+    VirtualJob& job = *this;
+    rig_ = std::make_unique<VirtualRig>(clock_, job, std::move(terms));
+    session_ = &rig_->session();
   }
-  // `play` brings the job up to the instant it is given.
+  // `play` brings the job up to the instant that it is given.
   void run_until(double seconds, const std::function<void(Instant)>& play) {
-    if (!session_) start();
-    while (clock_.now() < at(seconds)) {
-      play(clock_.now());
-      clock_.sleep_until(session_->step());
-    }
+    if (!rig_) start();
+    play_ = play;
+    while (clock_.now() < at(seconds)) rig_->step();
   }
   RunSummary finish() {
     session_->finish();
@@ -88,9 +83,15 @@ class SessionTest : public ::testing::Test {
   RingFolder folder_ = RingFolder::make().value();
   std::function<OpenedFake()> open_gpu_;
   std::vector<std::string> lines_, warnings_;
-  std::unique_ptr<EventLog> log_;
-  Controller* session_controller_ = nullptr;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<VirtualRig> rig_;
+  Session* session_ = nullptr;  // the rig's
+
+ private:
+  std::vector<Gpu*> cards() override { return {}; }
+  RingFolder& folder() override { return folder_; }
+  void play(Instant now) override { play_(now); }
+
+  std::function<void(Instant)> play_;
 };
 
 }  // namespace hypermile

@@ -37,7 +37,6 @@ inline GpuConstants typical(GpuConstants gpu) {
   return gpu;
 }
 
-// A load of one phase with one part.
 inline Load simple_load(double fp32_flops, double bytes, Seconds host = Seconds(0)) {
   Load load;
   load.phase_count = 1;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job whose answers are known, for tests: 100 ms iterations on the simulated RTX 3080 Ti, a
-// checkpoint now and then.
+// For tests: a job on the simulated RTX 3080 Ti with iterations of about 100 ms and a checkpoint of
+// 3 s every 97 iterations.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "trial/simulated_run.h"
+#include "trial/simulated_job.h"
 
 namespace hypermile {
 

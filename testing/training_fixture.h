@@ -18,13 +18,11 @@
 
 namespace hypermile {
 
-// A ring and everything in it.
 struct ReadRing {
   RingReader* reader = nullptr;
   RingInfo info;
   RingBatch batch;
 
-  // Names of the kernels launched, in order.
   std::vector<std::string> kernels() const {
     std::vector<std::string> names;
     for (const NumberedLaunch& each : batch.launches)

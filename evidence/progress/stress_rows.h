@@ -25,7 +25,6 @@ inline std::ostream& operator<<(std::ostream& out, const StressRow& row) {
 }
 
 const std::vector<StressRow>& stress_rows();
-// The recordings that are edited.
 const std::vector<std::string>& stressed_names();
 
 struct StressResult {

@@ -60,13 +60,6 @@ In the low P-state of the GTX 980 the streaming kernels keep their speed down to
 bandwidth that was fitted for all its kernels slows them there.
 )";
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 struct Tally {
   std::vector<double> time, energy;
   std::size_t good = 0;

@@ -151,13 +151,6 @@ Minimum fit_curve(const GpuConstants& gpu, const Curve& curve, const std::vector
       start, 0.7, evaluations);
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 const std::vector<std::vector<double>> kStarts = {
     {-3, 0, -1}, {-3, -2, -1}, {-3, 2, -1}, {0, 0, -1}};
 
@@ -205,6 +198,13 @@ double total_error(const GpuFit& fit) {
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
 
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
                const GpuHints& hints) {

@@ -35,6 +35,9 @@ struct GpuHints {
   Mhz memory = Mhz(0);
 };
 
+// The middle value; the upper one of an even number. 0 where there is none.
+double median(std::vector<double> values);
+
 GpuFit fit_gpu(const std::string& gpu, const std::vector<const Curve*>& curves,
                const GpuHints& hints);
 

@@ -15,7 +15,7 @@ TEST(DetectedSuite, NoWorkloadIsCountedWronglyAndNearlyAllAreCounted) {
   const GpuSheet sheet = *load_gpu_sheet("rtx3080ti");
   int locked = 0;
   for (const std::string& key : workload_keys()) {
-    const Detected found = detect_iterations(sheet, *load_workload(key), 15, 1);
+    const Detected found = detect_iterations(sheet, *load_workload(key), 15, 1).value();
 
     EXPECT_FALSE(found.wrong()) << key << ": " << found.counted << " of " << found.truth;
     locked += found.locked;
@@ -28,9 +28,9 @@ TEST(DetectedSuite, JobsWithoutAPeriodAreLeftAlone) {
     ::setenv("HYPERMILE_DATA", source, 1);
   }
   const GpuSheet sheet = *load_gpu_sheet("rtx3080ti");
-  // Seeds that do resemble a pattern for a while.
-  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tsvm"), 20, 1).locked);
-  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tgbm"), 8, 2).locked);
+  // With these seeds the launches resemble a pattern for a while.
+  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tsvm"), 20, 1)->locked);
+  EXPECT_FALSE(detect_iterations(sheet, *load_workload("tgbm"), 8, 2)->locked);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr const char* kCovered[] = {
     "vgg16",    "resnet50",     "ai_speech_to_text", "gpt2_accumulated", "gpt2_long_step",
     "tgbm"};
 
-// Not those that the estimator's constants were chosen with.
+// Other seeds than those that the estimator's constants were chosen with.
 constexpr std::uint64_t kSeeds[] = {71, 72, 73, 74};
 
 int fail(const Error& error) {
@@ -46,10 +46,10 @@ Result<CoverageCase> case_of(const char* gpu, const char* workload, TickSource t
   return one;
 }
 
-// Several runs together: of 1000 Windows alone the share that holds is off by 0.7 % itself.
+// Several runs together. Of one run's 1000 windows the share that holds is known to 0.7 % only.
 struct CoverageOfRuns {
   Coverage all;
-  std::string each;  // what time's intervals held, run by run
+  std::string each;  // share of the intervals of time that hold, in percent, run by run
   bool as_aimed() const {
     const auto fits = [](const Covered& covered) {
       return covered.given == 0 || std::abs(covered.share() - 0.95) <= 0.02;
@@ -58,11 +58,11 @@ struct CoverageOfRuns {
   }
 };
 
-CoverageOfRuns cover_runs(CoverageCase one) {
+Result<CoverageOfRuns> cover_runs(CoverageCase one) {
   CoverageOfRuns runs;
   for (const std::uint64_t seed : kSeeds) {
     one.seed = seed;
-    const Coverage coverage = cover(one);
+    ASSIGN_OR_RETURN(const Coverage coverage, cover(one));
     runs.all.add(coverage);
     runs.each +=
         fmt::format("{}{:.1f}", runs.each.empty() ? "" : ", ", 100 * coverage.time.share());
@@ -83,12 +83,13 @@ int print_coverage(TickSource ticks) {
     for (const char* workload : kCovered) {
       const auto one = case_of(gpu, workload, ticks);
       if (!one) return fail(one.error());
-      const CoverageOfRuns runs = cover_runs(*one);
-      const Coverage& coverage = runs.all;
-      if (!runs.as_aimed() && ticks != TickSource::kHostAlone) {
+      const auto runs = cover_runs(*one);
+      if (!runs) return fail(runs.error());
+      const Coverage& coverage = runs->all;
+      if (!runs->as_aimed() && ticks != TickSource::kHostAlone) {
         outside +=
             fmt::format("\nOutside 93 to 97 %: {} on {}; its time in the single runs: {} %.\n",
-                        workload, gpu, runs.each);
+                        workload, gpu, runs->each);
       }
       given += coverage.time.given + coverage.energy.given;
       holding += coverage.time.holding + coverage.energy.holding;
@@ -123,7 +124,9 @@ int print_detected() {
   for (const std::string& key : workload_keys()) {
     const auto workload = load_workload(key);
     if (!workload) return fail(workload.error());
-    const Detected found = detect_iterations(*sheet, *workload, 60, 1);
+    const auto detected = detect_iterations(*sheet, *workload, 60, 1);
+    if (!detected) return fail(detected.error());
+    const Detected& found = *detected;
     if (!found.locked) {
       ++silent;
       fmt::print("| {} | {:.4g} | {:.0f} | - | - | - | - | {} |\n", key, found.iteration_s * 1e3,

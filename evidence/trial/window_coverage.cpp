@@ -5,50 +5,36 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "measure/job_sampling.h"
-#include "measure/window_builder.h"
-#include "sim/sim_gpu.h"
-#include "trial/tick_reader.h"
+#include "base/statistics.h"
+#include "evidence/trial/watched_job.h"
+#include "measure/window_maker.h"
 
 namespace hypermile {
 namespace {
 
 constexpr Seconds kWarmUp = Seconds(400);  // temperatures come to rest
 constexpr Seconds kEventEvery = milliseconds(50);
-constexpr double kZ95 = 1.959963985;
+constexpr Seconds kGpuAxis = Seconds(1234);  // GPU times count from an instant of their own
 
-SimGpuOptions options_of(const CoverageCase& one) {
-  SimGpuOptions options;
-  options.seed = one.seed;
-  options.effects = one.effects;
-  return options;
-}
-
-Workload first_phase_of(Workload workload) {
-  if (!workload.load.aperiodic) workload.load.phase_count = 1;
-  return workload;
-}
-
-// Turns true starts of iterations into what a Window would be given.
+// Turns the true starts of iterations, which ticks report, into the boundaries that the case is
+// about.
 class BoundaryMaker {
  public:
   BoundaryMaker(TickSource source, std::uint64_t seed) : source_(source), random_(seed) {}
 
-  Boundary make(const Tick& tick) {
-    Boundary boundary;
-    boundary.time = tick.time;
-    boundary.confidence = 1;
+  Boundary make(Boundary boundary) {
     if (source_ == TickSource::kExact) return boundary;
-    boundary.launch = tick.iteration + 1;
+    const Instant start = boundary.time;
+    boundary.launch = ++launch_;
     // The host launches ahead until something makes it wait: a lead that grows and breaks off.
     lead_s_ += 0.004 * random_.uniform();
     if (random_.uniform() < 0.1) lead_s_ = 0;
-    boundary.time = std::max(tick.time - Seconds(lead_s_), last_host_);
+    boundary.time = std::max(start - Seconds(lead_s_), last_host_);
     last_host_ = boundary.time;
-    const bool due = !last_event_ || tick.time - *last_event_ >= kEventEvery;
+    const bool due = !last_event_ || start - *last_event_ >= kEventEvery;
     if (source_ == TickSource::kGpuEvents && due) {
-      boundary.gpu_time = tick.time.since_origin() + Seconds(1234);  // an axis of its own
-      last_event_ = tick.time;
+      boundary.gpu_time = start.since_origin() + kGpuAxis;
+      last_event_ = start;
     }
     return boundary;
   }
@@ -56,94 +42,71 @@ class BoundaryMaker {
  private:
   TickSource source_;
   Random random_;
+  std::uint64_t launch_ = 0;
   double lead_s_ = 0;
   Instant last_host_;
   std::optional<Instant> last_event_;
 };
 
-class Run {
+// Makes windows as a Session does.
+class WindowSink final : public WatchedJob::Sink {
  public:
-  explicit Run(const CoverageCase& one)
-      : one_(one),
-        gpu_(one.sheet, clock_, options_of(one)),
-        ticks_(gpu_),
-        maker_(one.ticks, derive_seed(one.seed, "host")),
-        sampler_(gpu_, clock_, beside_a_job()) {
-    gpu_.start(first_phase_of(one.workload));
-    clock_.advance(kWarmUp);
-    while (!sampler_.counter().period() && clock_.now().since_origin() < kWarmUp + Seconds(5)) {
-      clock_.sleep_until(sampler_.due());
-      (void)sampler_.poll();
-    }
-    ticks_.take();
-  }
+  explicit WindowSink(const CoverageCase& one)
+      : boundaries_(one.ticks, derive_seed(one.seed, "host")), lengths_{.length = one.window} {}
 
-  std::vector<Window> windows() {
-    std::vector<Window> windows;
-    while (static_cast<int>(windows.size()) < one_.windows) windows.push_back(measure());
-    return windows;
+  // Before the first step.
+  void watch(GpuWatch& gpu) {
+    maker_.emplace(&gpu, lengths_, [this](const Window& window) {
+      if (window.begin >= since) windows.push_back(window);
+    });
   }
-  // Over all Windows: what the sensors would say with endless patience.
-  Seconds mean_time() const { return (last_.time - first_.time) / iterations(); }
-  Joules mean_energy() const { return (last_.energy - first_.energy) / iterations(); }
+  void boundary(const Boundary& boundary, bool fresh) override {
+    maker_->add(boundaries_.make(boundary), fresh);
+  }
+  void changed(const ProcessProgress&, const ProgressChange&) override {}
+  void reading(const SamplerReading& reading) override { maker_->add(reading); }
+
+  Instant since;  // earlier windows are dropped
+  std::vector<Window> windows;
 
  private:
-  struct Mark {
-    std::uint64_t iteration = 0;
-    Instant time;
-    Joules energy;
-  };
-
-  double iterations() const { return static_cast<double>(last_.iteration - first_.iteration); }
-
-  // True energy as this card's sensors scale it.
-  Joules energy_now() {
-    const SimView view = gpu_.true_view();
-    const CardTraits& card = gpu_.state().card;
-    return Joules(view.totals.energy_j * card.sensor_gain +
-                  card.sensor_offset.value() * gpu_.state().now_s);
-  }
-
-  Window measure() {
-    WindowBuilder builder({});
-    sampler_.want_energy_counter();
-    while (builder.span() < one_.window || builder.iterations() < 4) {
-      if (builder.span() >= one_.window - milliseconds(100)) sampler_.want_energy_counter();
-      clock_.sleep_until(sampler_.due());
-      if (const auto reading = sampler_.poll()) builder.add(*reading);
-      for (const Tick& tick : ticks_.take()) {
-        builder.add(maker_.make(tick));
-        mark(tick);
-      }
-      if (builder.wants_energy_counter()) sampler_.want_energy_counter();
-    }
-    // What the last Boundary needs: a counter step behind it.
-    for (int i = 0; i < 12; ++i) {
-      sampler_.want_energy_counter();
-      if (i == 11) sampler_.want_history();
-      clock_.sleep_until(sampler_.due());
-      if (const auto reading = sampler_.poll()) builder.add(*reading);
-    }
-    ticks_.take();
-    return builder.close();
-  }
-
-  void mark(const Tick& tick) {
-    last_ = {tick.iteration, tick.time, energy_now()};
-    if (!marked_) first_ = last_;
-    marked_ = true;
-  }
-
-  const CoverageCase& one_;
-  VirtualClock clock_;
-  SimGpu gpu_;
-  TickReader ticks_;
-  BoundaryMaker maker_;
-  Sampler sampler_;
-  bool marked_ = false;
-  Mark first_;
-  Mark last_;
+  BoundaryMaker boundaries_;
+  WindowLengths lengths_;
+  std::optional<WindowMaker> maker_;
 };
+
+SimulatedJob job_of(const CoverageCase& one) {
+  SimulatedJob job;
+  job.sheet = one.sheet;
+  job.workload = one.workload;
+  if (!job.workload.load.aperiodic) job.workload.load.phase_count = 1;
+  job.seed = one.seed;
+  job.effects = one.effects;
+  return job;
+}
+
+// Windows of one run, and the run's own means: what its sensors would say with endless patience.
+struct MeasuredRun {
+  std::vector<Window> windows;
+  Seconds time;   // per iteration
+  Joules energy;  // per iteration, as this card's sensors scale it
+};
+
+Result<MeasuredRun> measure(const CoverageCase& one) {
+  WindowSink sink(one);
+  ASSIGN_OR_RETURN(const auto watched, WatchedJob::start(job_of(one), sink));
+  sink.watch(watched->watch());
+  sink.since = watched->now() + kWarmUp;
+  watched->step_until(sink.since);
+  const JobTotals from = watched->totals();
+  while (static_cast<int>(sink.windows.size()) < one.windows) watched->step();
+  const JobTotals passed = watched->totals() - from;
+  const CardTraits& card = watched->card().state().card;
+  const double joules =
+      passed.joules * card.sensor_gain + card.sensor_offset.value() * passed.seconds;
+  return MeasuredRun{std::move(sink.windows), Seconds(passed.seconds / passed.iterations),
+                     Joules(joules / passed.iterations)};
+}
 
 template <class Value>
 void count(const std::optional<Value>& seen, const std::optional<double>& error, double truth,
@@ -151,7 +114,8 @@ void count(const std::optional<Value>& seen, const std::optional<double>& error,
   if (!seen || !error) return;
   const double off = seen->value() / truth - 1;
   ++covered.given;
-  if (std::abs(seen->value() - truth) <= kZ95 * *error * seen->value()) ++covered.holding;
+  if (std::abs(seen->value() - truth) <= normal_half_width95() * *error * seen->value())
+    ++covered.holding;
   covered.mean_error += *error;
   covered.true_scatter += off * off;
 }
@@ -183,14 +147,13 @@ void Coverage::add(const Coverage& other) {
   refused += other.refused;
 }
 
-Coverage cover(const CoverageCase& one) {
-  Run run(one);
-  const std::vector<Window> windows = run.windows();
-  const double time = run.mean_time().value();
-  const double energy = run.mean_energy().value();
+Result<Coverage> cover(const CoverageCase& one) {
+  ASSIGN_OR_RETURN(const MeasuredRun run, measure(one));
+  const double time = run.time.value();
+  const double energy = run.energy.value();
   Coverage coverage;
   coverage.iteration_s = time;
-  for (const Window& window : windows) {
+  for (const Window& window : run.windows) {
     if (!window.usable()) {
       ++coverage.refused;
       continue;

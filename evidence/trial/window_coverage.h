@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do the errors of Windows hold? Cuts a long simulated run into Windows and counts how often the
-// 95 % interval of each holds the run's own mean: of time, energy and power. For the test and for
-// docs/evidence/windows.md.
+// Do the errors of windows hold? Runs a long simulated job, cuts it into
+// windows, and counts how often the 95 % interval of a window holds the run's own mean of time,
+// energy and power. For the test and for docs/evidence/windows.md.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "sim/gpu_sheet.h"
 #include "sim/sim_state.h"
@@ -15,16 +16,16 @@
 
 namespace hypermile {
 
-// What is known of where iterations begin.
+// How the starts of iterations are known.
 enum class TickSource {
-  kExact,      // ticks at the instant on the GPU
+  kExact,      // ticks at the instants at which the GPU begins
   kGpuEvents,  // a host that runs ahead of the GPU, and a GPU event at most every 50 ms
   kHostAlone,  // the same host, no events
 };
 
 struct CoverageCase {
   GpuSheet sheet;
-  Workload workload;  // its first phase alone is run
+  Workload workload;  // only its first phase runs
   Effects effects = {0, 0, 0, 0};
   TickSource ticks = TickSource::kExact;
   Seconds window = Seconds(4);
@@ -32,27 +33,27 @@ struct CoverageCase {
   std::uint64_t seed = 1;
 };
 
-// Of one quantity: how many intervals were given, how many hold the run's mean, and how wide they
-// and the true scatter are, relative.
+// The intervals of one quantity.
 struct Covered {
-  int given = 0;
-  int holding = 0;
-  double mean_error = 0;
-  double true_scatter = 0;
+  int given = 0;            // intervals
+  int holding = 0;          // intervals that hold the run's mean
+  double mean_error = 0;    // relative standard error that the windows give, on average
+  double true_scatter = 0;  // relative standard deviation of the windows from the run's mean
   double share() const { return given > 0 ? static_cast<double>(holding) / given : 0; }
   void add(const Covered& other);
 };
 
 struct Coverage {
-  double iteration_s = 0;  // mean
+  double iteration_s = 0;  // mean time of an iteration
   Covered time;
   Covered energy;
   Covered power;
-  int refused = 0;
-  // Another run of the same.
+  int refused = 0;  // windows that are not usable
+  // Another run of the same case.
   void add(const Coverage& other);
 };
 
-Coverage cover(const CoverageCase& one);
+// kIo where no ring can be made.
+Result<Coverage> cover(const CoverageCase& one);
 
 }  // namespace hypermile

@@ -24,7 +24,7 @@ class WindowCoverage : public ::testing::Test {
       ::setenv("HYPERMILE_DATA", source, 1);
     }
   }
-  // Of several jobs on two cards, 60 Windows each from three seeds.
+  // Several jobs on two cards with three seeds, 60 windows each.
   void cover_all(TickSource ticks) {
     for (const char* gpu : {"h200", "rtx3080ti"}) {
       for (const char* workload : {"resnet50", "bert_base", "bert_variable_length", "vgg16",
@@ -36,7 +36,7 @@ class WindowCoverage : public ::testing::Test {
           one.ticks = ticks;
           one.seed = seed;
           one.windows = 60;
-          const Coverage coverage = cover(one);
+          const Coverage coverage = cover(one).value();
           time.add(coverage.time);
           energy.add(coverage.energy);
           power.add(coverage.power);

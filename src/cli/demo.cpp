@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains on a
-// simulated RTX 3080 Ti, by default, under GPOEO's search and under our policy, both carried out by
-// the Controller that drives real cards, in virtual time; its launches are all that is seen of the
-// job. What is shown comes from the event log of these runs, the report (--report) too.
+// `hypermile demo`: the guided tour on a machine without a GPU. The suite's ResNet50 trains three
+// times on a simulated RTX 3080 Ti in virtual time: at the default, under GPOEO's search and under
+// our policy. The Controller that drives real cards carries out both policies, and sees only the
+// job's launches. The table and the report (--report) come from the event log of these runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 constexpr const char* kGpu = "rtx3080ti";
 constexpr const char* kWorkload = "resnet50";
 const std::vector<std::string> kPolicies = {"default", "gpoeo", "hypermile"};
-// On a terminal a probe takes this long to watch and any other Window that; in virtual time none.
-constexpr Seconds kProbePace = milliseconds(60);
-constexpr Seconds kHoldPace = milliseconds(4);
+// How long a person sees each live line on a terminal.
+constexpr Seconds kProbePace = milliseconds(60);  // a probe
+constexpr Seconds kHoldPace = milliseconds(4);    // any other window
 
 Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   SimulatedJob job;
@@ -38,7 +38,7 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   return job;
 }
 
-// A line that changes while the job runs.
+// A line that shows each window while the jobs run; only on a terminal.
 WindowListener live_line(CommandContext& context) {
   if (!context.terminal) return {};
   return [&context](const LiveWindow& live) {
@@ -94,12 +94,15 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
                    compare(std::span(&job, 1), kPolicies, options, context.stop));
   if (context.terminal) context.err << "\r\033[K" << std::flush;
   if (sink) RETURN_IF_ERROR(sink->write(comparison.log));
+  if (comparison.cut_off > 0) {
+    end_interrupted(comparison.cut_off, context);
+    return {};
+  }
   Result<void> reported = write_demo_report(comparison.log, values);
   if (!reported && reported.error().code == ErrorCode::kUnsupported) {
     context.err << "hypermile: no report: " << reported.error().line() << "\n";
     reported = {};
   }
-  if (comparison.outcomes.empty()) return {};  // interrupted at once
   if (json) {
     context.out << comparison_json(comparison.outcomes).dump() << "\n";
     return reported;

@@ -24,7 +24,7 @@
 namespace hypermile {
 namespace {
 
-// Neither a model nor the judge's guess: what a policy does by itself.
+// As --model: the policy starts from neither a model nor the judge's guess.
 constexpr const char* kNoModel = "none";
 
 Error usage(std::string message, std::string remedy) {
@@ -112,7 +112,7 @@ Result<std::vector<Curve>> load_curves(const EvaluateOptions& options, Evaluatio
   return curves;
 }
 
-// Features of the curves at their defaults, by which a model is asked.
+// Features of the curves at their defaults, from which a model predicts.
 Result<std::map<JobKey, Features>> read_features(const EvaluateOptions& options) {
   std::map<JobKey, Features> features;
   for (const std::string& text : options.sweeps) {
@@ -123,7 +123,7 @@ Result<std::map<JobKey, Features>> read_features(const EvaluateOptions& options)
   return features;
 }
 
-// As replay(), with a model's word in place of the judge's guess.
+// As replay(), with a model's prediction in place of the judge's guess.
 Result<ReplayJob> replay_with_model(const EvaluateOptions& options) {
   std::shared_ptr<const Predictor> predictor;
   std::map<JobKey, Features> features;

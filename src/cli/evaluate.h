@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile evaluate`: replays measured sweeps as GPUs and scores policies against default and
-// oracle. The command line fills EvaluateOptions; everything else is here.
+// oracle. evaluate_command.cpp fills EvaluateOptions from the command line.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,12 +22,12 @@ struct EvaluateOptions {
   Conditions conditions;
   std::size_t repeats = 1;
   std::vector<Knob> knobs;  // empty: every knob
-  // A CSV file with the columns set, gpu, workload and, where needed, phase and variant: only these
-  // curves are judged. `set` is the name of the folder that holds the sweep.
+  // A CSV file with the columns set, gpu, workload and, where needed, phase and variant. Only the
+  // curves in it are judged. `set` is the name of the folder that holds the sweep.
   std::optional<std::string> curve_list;
-  // A model that policies may start from; it must not have been trained on these sweeps.
+  // A file with a model that policies start from. The model must not be trained on these sweeps.
   std::optional<std::string> model;
-  bool controller = false;  // the whole Controller in virtual time, not the policy alone
+  bool controller = false;  // plays the whole Controller in virtual time, not the policy alone
   unsigned threads = 0;     // 0: one per core
 };
 
@@ -43,10 +43,10 @@ struct Evaluation {
 // kUsage for impossible options, kNotFound and kParse for files, kNotFound where no curve is left.
 Result<Evaluation> run_evaluate(const EvaluateOptions& options);
 
-// The document of the contract: {"runs": […], "summary": […]}.
+// {"runs": […], "summary": […], …}; other people's scripts read it.
 nlohmann::json to_json(const Evaluation& evaluation);
 
-// For people: one line per policy, and what was left out of the sweeps.
+// For people: one line for each policy, and how much of the sweeps was left out.
 std::string to_table(const Evaluation& evaluation);
 
 }  // namespace hypermile

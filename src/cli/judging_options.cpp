@@ -23,7 +23,7 @@ Result<Knob> parse_knob(const std::string& text) {
 
 Result<Objective> read_objective(const OptionValues& values) {
   ASSIGN_OR_RETURN(Objective objective, parse_objective(values.text("objective")));
-  // Objectives that price time themselves are bounded only when asked to be.
+  // Objectives that price time themselves have a bound only where the user gives one.
   if (objective.goal == Goal::kEnergy || values.given("max-slowdown")) {
     objective.max_slowdown = values.number("max-slowdown");
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options that every command has which judges policies: what to minimise, which knobs may move,
-// which policies to compare.
+// Options of the commands that judge policies: what to minimise, which knobs may move, which
+// policies to compare.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ namespace hypermile {
 
 // --objective, --max-slowdown, --host-watts, --power-budget.
 Result<Objective> read_objective(const OptionValues& values);
-// --knobs; empty where it was not given.
+// --knobs; empty where the option is not given.
 Result<std::vector<Knob>> read_knobs(const OptionValues& values);
-// --policy; "all" is every policy of the table that can be made without being told more.
+// --policy; "all" is every policy of the table except fixed:…, which needs a setting.
 std::vector<std::string> read_policies(const OptionValues& values);
 
 }  // namespace hypermile

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `demo`, `evaluate` and `simulate` as people and scripts see them: whole runs, played in virtual
-// time.
+// Whole runs of `demo`, `evaluate` and `simulate` in virtual time, as people and scripts see them.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "record/event_log.h"
 #include "testing/cli_fixture.h"
@@ -13,6 +13,38 @@ namespace hypermile {
 namespace {
 
 using PlayedRuns = BareMachineTest;
+
+// Requests a stop, as Ctrl-C does, once a word was written.
+class StopAtWord final : public std::stringbuf {
+ public:
+  StopAtWord(std::string word, std::stop_source& stop) : word_(std::move(word)), stop_(stop) {}
+  int sync() override {
+    if (str().find(word_) != std::string::npos) stop_.request_stop();
+    return 0;
+  }
+
+ private:
+  std::string word_;
+  std::stop_source& stop_;
+};
+
+struct Interrupted {
+  int code = 0;
+  std::string out, err;
+};
+
+// On a terminal, where live lines name the policy that runs. An empty word stops at once.
+Interrupted interrupt_at(const std::string& word, const std::vector<std::string>& arguments) {
+  std::stop_source stop;
+  if (word.empty()) stop.request_stop();
+  StopAtWord buffer(word, stop);
+  std::ostream err(&buffer);
+  std::ostringstream out;
+  VirtualClock clock(1.7e9);
+  CommandContext context{out, err, true, clock, stop.get_token()};
+  const int code = run_cli(arguments, context);
+  return {code, out.str(), buffer.str()};
+}
 
 TEST_F(PlayedRuns, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
   const std::string log =
@@ -70,6 +102,32 @@ TEST_F(PlayedRuns, DemoRepeatsExactlyForOneSeed) {
 TEST_F(PlayedRuns, DemoSaysWhenItsLogCannotBeWritten) {
   EXPECT_EQ(run({"demo", "--log", "/nonexistent/demo.jsonl"}), 1);
   EXPECT_NE(err().find("/nonexistent/demo.jsonl: cannot open"), std::string::npos) << err();
+}
+
+TEST_F(PlayedRuns, DemoThatIsInterruptedClaimsNothing) {
+  const Interrupted demo = interrupt_at("gpoeo", {"demo"});
+
+  EXPECT_EQ(demo.code, 130);
+  EXPECT_EQ(demo.out.find('%'), std::string::npos) << demo.out;
+  EXPECT_NE(demo.err.find("interrupted; 2 runs were cut off and are not compared"),
+            std::string::npos)
+      << demo.err;
+  EXPECT_EQ(interrupt_at("", {"demo", "--json"}).code, 130);
+}
+
+TEST_F(PlayedRuns, SimulateThatIsInterruptedComparesNothingThatWasCutOff) {
+  const Interrupted one = interrupt_at("", {"simulate", "--workload", "dcgan"});
+  EXPECT_EQ(one.code, 130);
+  EXPECT_EQ(one.out, "");
+  EXPECT_NE(one.err.find("interrupted"), std::string::npos);
+
+  const Interrupted json = interrupt_at("", {"simulate", "--workload", "dcgan,dlrm", "--json"});
+  EXPECT_EQ(json.code, 130);
+  EXPECT_TRUE(nlohmann::json::parse(json.out)["runs"].empty());
+
+  const Interrupted joint = interrupt_at("", {"simulate", "--gpus", "2", "--json"});
+  EXPECT_EQ(joint.code, 130);
+  EXPECT_TRUE(nlohmann::json::parse(joint.out)["runs"].empty());
 }
 
 TEST_F(PlayedRuns, EvaluateScoresPoliciesAgainstTheOracle) {

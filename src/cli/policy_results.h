@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of judged policies for programs and for people, the same for replayed and simulated jobs.
+// Results of judged policies for programs and for people. `evaluate` and `simulate` print them
+// alike.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,11 +13,11 @@
 
 namespace hypermile {
 
-// One element of the contract's "runs" and "summary".
+// One element of "runs" and of "summary".
 nlohmann::json to_json(const RunResult& run);
 nlohmann::json to_json(const PolicySummary& summary);
 
-// One line a policy under a head, as Markdown.
+// A Markdown table with one line for each policy.
 std::string policy_table_text(std::span<const PolicySummary> summaries);
 
 }  // namespace hypermile

@@ -35,7 +35,7 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
     return print_dry_run({command, job.user ? job.user->name : ""}, job.environment, request,
                          world_of(context));
   }
-  const RunResult result = run_job(std::move(job), request, world_of(context));
+  const FinishedRun result = run_job(std::move(job), request, world_of(context));
   context.job_end = result.end;
   RETURN_IF_ERROR(result.outcome);
   return {};

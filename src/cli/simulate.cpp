@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile simulate`: simulated training jobs on a simulated GPU under any policies, in virtual
-// time. Prints what the event log of the runs says. With --realtime or --status it is about the
-// NVML stand-in instead (simulate_realtime.h).
+// time. Prints what the event log of the runs says. --gpus hands over to simulate_joint.h;
+// --realtime and --status, which use the NVML stand-in, to simulate_realtime.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Result<GpuSheet> read_sheet(const OptionValues& values) {
   return load_gpu_sheet(simulated->model);
 }
 
-// Every unmodelled effect at `scale`: 1 as on real cards, 0 off.
+// Every effect that no policy models, at `scale`: 1 is as on real cards, 0 is off.
 Effects scaled_effects(double scale) {
   return {.thermal_memory = scale,
           .limiter_hunting = scale,
@@ -101,11 +101,11 @@ Result<void> run_simulate(const CommandArguments& arguments, CommandContext& con
   ASSIGN_OR_RETURN(const std::vector<SimulatedJob> jobs, read_jobs(values, context.clock));
   std::vector<std::string> policies = read_policies(values);
   if (values.given("gpus")) return simulate_joint(jobs, policies, values, context);
-  // A person reads the others against the default.
+  // A person compares the other policies with the default.
   if (!values.flag("json") && std::ranges::find(policies, "default") == policies.end()) {
     policies.insert(policies.begin(), "default");
   }
-  // A log that cannot be written is found before the work, not after it.
+  // A log that cannot be written is reported before the work, not after it.
   if (values.given("log")) RETURN_IF_ERROR(keep_log(values, ""));
   ComparisonOptions options;
   options.keep_log = values.given("log");
@@ -113,11 +113,14 @@ Result<void> run_simulate(const CommandArguments& arguments, CommandContext& con
   if (options.keep_log) RETURN_IF_ERROR(keep_log(values, comparison.log));
   if (values.flag("json")) {
     context.out << comparison_json(comparison.outcomes).dump() << "\n";
+  } else if (comparison.outcomes.empty()) {
+    // interrupted before anything was complete
   } else if (jobs.size() == 1) {
     show(jobs.front(), comparison.outcomes, context);
   } else {
     context.out << "Simulated, not measured.\n\n" << suite_table(comparison.outcomes);
   }
+  if (comparison.cut_off > 0) end_interrupted(comparison.cut_off, context);
   return {};
 }
 

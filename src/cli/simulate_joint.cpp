@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/simulate_output.h"
 #include "policy/objective.h"
 #include "record/event_log.h"
 #include "trial/joint_run.h"
@@ -17,7 +18,7 @@
 namespace hypermile {
 namespace {
 
-constexpr long long kMostGpus = 64;
+constexpr long long kMostJointGpus = 64;
 
 struct JointRun {
   const JointJob& job;
@@ -79,7 +80,7 @@ std::string run_line(const JointRun& run) {
                      100 * whole.slowdown, 100 * late.saved, 100 * late.slowdown, kept);
 }
 
-// The cache that --cache names, with the files it lives on.
+// The cache that --cache names, and the file system that it lives on.
 struct OpenCache {
   std::unique_ptr<Files> files;
   std::unique_ptr<JobCache> cache;
@@ -114,12 +115,13 @@ Result<void> simulate_joint(std::span<const SimulatedJob> jobs,
   const long long gpus = values.integer("gpus");
   const long long repeat = values.given("repeat") ? values.integer("repeat") : 1;
   const double imbalance = values.number("imbalance");
-  if (gpus < 1 || gpus > kMostGpus || imbalance >= 1) {
+  if (gpus < 1 || gpus > kMostJointGpus || imbalance >= 1) {
     return Error{ErrorCode::kUsage, "this job cannot be simulated",
-                 fmt::format("give --gpus 1 to {} and an --imbalance below 100%", kMostGpus)};
+                 fmt::format("give --gpus 1 to {} and an --imbalance below 100%", kMostJointGpus)};
   }
   ASSIGN_OR_RETURN(const OpenCache open, open_cache(values, context));
   nlohmann::json runs = nlohmann::json::array();
+  std::size_t cut_off = 0;
   std::string table =
       fmt::format("{:<16} {:<12} {:>9} {:>9} {:>9} {:>9}  {}\n", "workload", "policy", "saved %",
                   "slower %", "late sv %", "late sl %", "kept");
@@ -131,8 +133,14 @@ Result<void> simulate_joint(std::span<const SimulatedJob> jobs,
       job.slack = !values.flag("no-slack");
       job.cache = open.cache.get();
       for (const std::string& policy : policies) {
-        ASSIGN_OR_RETURN(const JointOutcome outcome, play(job, policy, values, context));
-        if (context.stop.stop_requested()) return {};
+        JointOutcome outcome;
+        if (!context.stop.stop_requested()) {
+          ASSIGN_OR_RETURN(outcome, play(job, policy, values, context));
+        }
+        if (base.interrupted || outcome.interrupted || outcome.policy.empty()) {
+          ++cut_off;
+          continue;
+        }
         runs.push_back(run_json({job, outcome, base}));
         table += run_line({job, outcome, base});
       }
@@ -140,12 +148,13 @@ Result<void> simulate_joint(std::span<const SimulatedJob> jobs,
   }
   if (values.flag("json")) {
     context.out << nlohmann::json{{"runs", runs}}.dump() << "\n";
-  } else {
+  } else if (!runs.empty()) {
     context.out << fmt::format(
                        "{} GPUs of one job; late: its last third. Simulated, not measured.\n\n",
                        gpus)
                 << table;
   }
+  if (cut_off > 0) end_interrupted(cut_off, context);
   return {};
 }
 

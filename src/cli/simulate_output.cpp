@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <vector>
 
 #include "cli/policy_results.h"
@@ -12,6 +13,8 @@
 
 namespace hypermile {
 namespace {
+
+constexpr int kInterrupted = 130;  // as shells report a program that SIGINT ended
 
 // Enough digits for a thousandth of the value.
 int digits_for(double value) {
@@ -38,7 +41,7 @@ double energy_change(const SimulatedOutcome& o) {
 std::string verdict(const SimulatedOutcome& o) {
   if (!o.bound) return "no bound";
   if (o.result.violated_job) return "broken by the job";
-  return o.result.violated_final ? "broken by the kept" : "kept";
+  return o.result.violated_final ? "broken by the setting" : "kept";
 }
 
 nlohmann::json estimate_json(const std::optional<Estimate>& estimate) {
@@ -108,7 +111,7 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
   const SimulatedOutcome& any = outcomes.front();
   const std::string bound = any.bound ? fmt::format("bound {:g} %", 100 * *any.bound) : "bound";
   std::string out =
-      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "Setting kept",
+      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "setting kept",
                   "ms/iteration", "J/iteration", "job energy", "job time", "probes", bound);
   for (const SimulatedOutcome& o : outcomes) out += job_line(o);
   out +=
@@ -120,7 +123,7 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
 std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
   std::string out =
       fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", "workload", "policy",
-                  "Setting kept", "job energy", "job time", "true best", "probes", "bound");
+                  "setting kept", "job energy", "job time", "true best", "probes", "bound");
   for (const SimulatedOutcome& o : outcomes) {
     out += fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", o.result.key.workload,
                        o.result.policy, to_string(o.result.final_setting),
@@ -128,6 +131,13 @@ std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
                        percent(o.best_energy_change), o.result.probes, verdict(o));
   }
   return out + "\n" + policy_table_text(summaries_of(outcomes));
+}
+
+void end_interrupted(std::size_t cut_off, CommandContext& context) {
+  context.err << fmt::format("hypermile: interrupted; {} cut off and {} not compared\n",
+                             cut_off == 1 ? "one run was" : fmt::format("{} runs were", cut_off),
+                             cut_off == 1 ? "is" : "are");
+  context.job_end = JobEnd{.code = kInterrupted, .signal = {}};
 }
 
 }  // namespace hypermile

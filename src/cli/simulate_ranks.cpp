@@ -29,7 +29,7 @@ namespace hypermile {
 namespace {
 
 constexpr const char* kVariable = "HYPERMILE_SIM_GROUP";
-constexpr Seconds kLook = milliseconds(20);
+constexpr Seconds kLook = milliseconds(20);  // between two looks whether a rank has ended
 
 Error bad_group(std::string_view text) {
   return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is no NAME:RANKS", kVariable, text),
@@ -38,11 +38,11 @@ Error bad_group(std::string_view text) {
 
 struct RankProcess {
   pid_t pid = -1;
-  Descriptor output = {};  // what it prints, where that is wanted
+  Descriptor output = {};  // what the rank prints; only with --json
   int status = 0;
 };
 
-// The command line of one rank: ours, with a GPU of its own and without --ranks.
+// The command line of one rank: that of this process, with a GPU of its own and without --ranks.
 std::vector<std::string> command_of(const OptionValues& values, long long gpu) {
   std::vector<std::string> words = {"hypermile", "simulate", "--realtime", "--gpu",
                                     std::to_string(gpu)};
@@ -85,7 +85,8 @@ Result<RankProcess> start_rank(std::vector<std::string> words, std::vector<std::
   return rank;
 }
 
-// Ends those that still run, waits for all, and says which one failed first.
+// All ranks. wait() returns when all have ended and says which one failed first; the destructor
+// ends those that still run.
 class RankProcesses {
  public:
   ~RankProcesses() {
@@ -135,7 +136,7 @@ class RankProcesses {
     }
   }
 
-  // True if it is over now and was not before.
+  // True where the rank has ended since the last call.
   static bool take(RankProcess& rank, int flags) {
     if (rank.pid <= 0 || ::waitpid(rank.pid, &rank.status, flags) != rank.pid) return false;
     rank.pid = -1;

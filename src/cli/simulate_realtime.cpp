@@ -18,9 +18,9 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kBeat = milliseconds(50);  // of real time
-constexpr Seconds kShortestSleep = milliseconds(0.5);
-constexpr std::uint64_t kJobMemory = 4ULL << 30;
+constexpr Seconds kBeat = milliseconds(50);            // real time between two signs of life
+constexpr Seconds kShortestSleep = milliseconds(0.5);  // a shorter sleep costs more than it gives
+constexpr std::uint64_t kJobMemory = 4ULL << 30;       // bytes on the GPU, as a small job has
 
 Result<std::unique_ptr<Machine>> open_machine() {
   ASSIGN_OR_RETURN(const MachineOptions options, machine_options_from_environment());
@@ -38,8 +38,8 @@ Result<unsigned> find_gpu(const Machine& machine, const std::string& name) {
                suggestion(name, known)};
 }
 
-// One job from start to end. Restarts itself on the GPU when it was stopped (SIGSTOP) for so long
-// that the GPU gave it up, and goes on counting.
+// One job from start to end. A GPU gives up a job that was stopped (SIGSTOP) for long. Then the job
+// starts on the GPU again and goes on counting.
 class RealtimeJob {
  public:
   RealtimeJob(Machine& machine, unsigned gpu, const Workload& workload,
@@ -77,7 +77,7 @@ class RealtimeJob {
   Result<void> look() {
     const Result<GpuView> view = machine_.beat(gpu_);
     if (!view && view.error().code == ErrorCode::kNotFound) {
-      // A rank goes back to the start of its iteration: the others wait for a whole one.
+      // A rank goes back to the start of its iteration, because the others wait for a whole one.
       finished_before_ = options_.group != 0 ? std::floor(iterations_) : iterations_;
       energy_j_before_ = energy_j_;
       return begin();
@@ -86,8 +86,8 @@ class RealtimeJob {
     elapsed_s_ = view->time_s - start_s_;
     iterations_ = finished_before_ + view->now.iterations;
     energy_j_ = energy_j_before_ + view->now.totals.energy_j - energy_before_j_;
-    // As the machine's time says, not when this process came to read it: on a busy computer that is
-    // milliseconds later, and iterations would seem to scatter.
+    // Launches carry the machine's time. On a busy computer this process reads the machine
+    // milliseconds late, and with its own time the iterations would seem to scatter.
     launches_.advance(start_ + Seconds(elapsed_s_ / machine_.speed()), iterations_);
     if (options_.ticks) print_ticks();
     return {};
@@ -99,7 +99,7 @@ class RealtimeJob {
            !context_.out.good();
   }
 
-  // A tick should be told when it happens; without ticks the sign of life is all that is due.
+  // A tick is to be printed when it happens. Without ticks only the next sign of life is due.
   Seconds until_next_look() const {
     const double left = options_.length.value() - elapsed_s_;
     double seconds = std::min(kBeat.value(), left / machine_.speed());
@@ -144,7 +144,7 @@ class RealtimeJob {
   const RealtimeJobOptions& options_;
   CommandContext& context_;
   double start_s_;
-  Instant start_;  // the same on the clock
+  Instant start_;  // start_s_ on the real clock
   double elapsed_s_ = 0;
   double iterations_ = 0, finished_before_ = 0;
   double energy_j_ = 0, energy_j_before_ = 0, energy_before_j_ = 0;

@@ -8,8 +8,7 @@
 namespace hypermile {
 namespace {
 
-// About as many launches as a small network makes.
-constexpr int kLayers = 80;
+constexpr int kLayers = 80;  // two launches each: about as many as a small network makes
 
 std::uint64_t ns(Instant time) {
   return static_cast<std::uint64_t>(time.nanoseconds());
@@ -52,7 +51,7 @@ void SimulatedLaunches::advance(Instant now, double iterations) {
   iterations_ = iterations;
 }
 
-// A simulated GPU does what it is told at once, so its time is the host's.
+// This GPU runs a kernel as soon as it is launched, so GPU times are host times.
 void SimulatedLaunches::launch(std::uint64_t which, Instant time) {
   const std::uint32_t kernel = kernels_[which % kernels_.size()];
   const std::uint64_t number = ring_->put(ns(time), pack_b(RecordKind::kLaunch, 0, kernel), 1);

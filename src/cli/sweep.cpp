@@ -178,7 +178,7 @@ class Sweep {
     request.typed.emplace_back("--");
     request.typed.insert(request.typed.end(), command_.begin(), command_.end());
     ASSIGN_OR_RETURN(JobCommand job, describe_job(command_));
-    RunResult result = run_job(std::move(job), request, world_of(context_));
+    FinishedRun result = run_job(std::move(job), request, world_of(context_));
     context_.job_end = result.end;
     return std::move(result.outcome);
   }

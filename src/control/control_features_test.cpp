@@ -105,7 +105,7 @@ TEST_F(ControlFeaturesTest, LeaveNobodyReadingWhenTheJobEndsInTheMiddle) {
   ASSERT_TRUE(source_.reading());
 
   session_->finish();
-  controller_.reset();
+  rig_.reset();
 
   EXPECT_FALSE(source_.reading());
 }

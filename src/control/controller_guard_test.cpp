@@ -30,18 +30,12 @@ class StubbornPolicy final : public Policy {
 class ControllerGuardTest : public ControllerTest {
  protected:
   void begin_stubborn() {
-    ControllerParts parts{.port = port_};
-    parts.make_policy = [](const PhaseFacts&,
-                           const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
+    begin([](const PhaseFacts&, const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
       const auto wanted = std::ranges::find(context.settings, Setting{.sm_clock = Mhz(1500)}) -
                           context.settings.begin();
       return std::unique_ptr<Policy>(
           std::make_unique<StubbornPolicy>(static_cast<std::size_t>(wanted)));
-    };
-    controller_ = std::make_unique<Controller>(std::move(parts), options_);
-    session_controller_ = controller_.get();
-    start();
-    job_ = std::make_unique<RingJob>(at(0));
+    });
   }
   double slowdown() const {
     const double usual = 0.040 * static_cast<double>(job_->iterations());

@@ -143,7 +143,6 @@ struct SensorWish {
   bool empty() const { return sensors.empty() && !history_after; }
 };
 
-// The result of one polling round.
 struct SensorRound {
   SensorWish wish;
   Result<Sample> sample;

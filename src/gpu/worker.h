@@ -59,7 +59,6 @@ class Worker {
     return std::nullopt;
   }
 
-  // Starts `function` and waits for it.
   template <class Function>
   auto call(Function function, Seconds deadline) {
     return wait(start(std::move(function)), deadline);

@@ -11,10 +11,10 @@ namespace {
 
 // Fewer features, such as the power alone, distinguish cards but not jobs.
 constexpr std::size_t kFewestFeatures = 3;
-constexpr double kLeastRatio = 0.01;
+constexpr double kLeastPredicted = 0.01;
 
 double log_of(double ratio) {
-  return std::log(std::max(ratio, kLeastRatio));
+  return std::log(std::max(ratio, kLeastPredicted));
 }
 
 // The bounds are a 90 % interval, from the 5 % to the 95 % quantile.

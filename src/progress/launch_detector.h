@@ -118,7 +118,6 @@ class LaunchDetector {
   DetectorState state() const;
   // 0..1; 0 while searching.
   double confidence() const;
-  // The tentative or locked pattern.
   std::optional<Pattern> pattern() const;
   // All remembered phases, the locked one included; at most eight.
   std::vector<Pattern> phases() const;

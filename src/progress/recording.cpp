@@ -25,7 +25,6 @@ struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
-// Reads the whole file, compressed or not.
 Result<std::string> read_gzip(const std::string& path) {
   const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
   if (!file) {

@@ -14,7 +14,6 @@
 
 namespace hypermile {
 
-// How often a kernel is launched in one iteration.
 struct KernelCount {
   KernelNumber kernel = 0;
   float count = 0;

@@ -41,8 +41,8 @@ std::optional<RingFolder> prepare(JobCommand& job, const RunRequest& request, Jo
   return std::move(folder).value();
 }
 
-RunResult start_and_watch(JobCommand& job, std::optional<RingFolder>& folder, ClockAccess access,
-                          const RunRequest& request, const RunWorld& world, WatchedRun& run) {
+FinishedRun start_and_watch(JobCommand& job, std::optional<RingFolder>& folder, ClockAccess access,
+                            const RunRequest& request, const RunWorld& world, WatchedRun& run) {
   // From here on signals are the job's.
   job.signals = world.signals != nullptr ? world.signals->hand_over() : SignalState::current();
   const HeldSignals signals;
@@ -79,7 +79,7 @@ Result<JobCommand> describe_job(const std::vector<std::string>& command) {
   return job;
 }
 
-RunResult run_job(JobCommand job, const RunRequest& request, const RunWorld& world) {
+FinishedRun run_job(JobCommand job, const RunRequest& request, const RunWorld& world) {
   WatchedRun run(request, world);
   const Result<void> begun = run.report().begin(/*shared_terminal=*/true);
   if (!begun) return {begun.error()};

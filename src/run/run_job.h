@@ -20,7 +20,7 @@ namespace hypermile {
 // that is.
 Result<JobCommand> describe_job(const std::vector<std::string>& command);
 
-struct RunResult {
+struct FinishedRun {
   // kUsage where the run was interrupted before its start or its page cannot be set up as asked;
   // what start_job() says where the job cannot be started.
   Result<JobOutcome> outcome;
@@ -30,6 +30,6 @@ struct RunResult {
 };
 
 // Returns when the job has ended and everything about it has been told.
-RunResult run_job(JobCommand job, const RunRequest& request, const RunWorld& world);
+FinishedRun run_job(JobCommand job, const RunRequest& request, const RunWorld& world);
 
 }  // namespace hypermile

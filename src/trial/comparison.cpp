@@ -10,32 +10,24 @@ namespace {
 
 constexpr const char* kDefault = "default";
 
-class TextSink final : public LineSink {
- public:
-  explicit TextSink(std::string& text) : text_(text) {}
-  Result<void> write(std::string_view text) override {
-    text_ += text;
-    return {};
-  }
-  Result<void> sync() override { return {}; }
-
- private:
-  std::string& text_;
-};
-
-// The log of one run, as text and as events.
-struct PlayedRun {
-  std::string text;
+// One run as its event log has it.
+struct LoggedRun {
+  std::string text;  // only where the log is kept
   std::vector<Event> events;
+  bool interrupted = false;
 };
 
-Result<PlayedRun> play_logged(const SimulatedJob& job, const Curve& truth,
+Result<LoggedRun> play_logged(const SimulatedJob& job, const Curve& truth,
                               const std::string& policy, const ComparisonOptions& options,
                               const std::stop_token& stop) {
-  PlayedRun run;
-  RETURN_IF_ERROR(
-      play(job, truth, policy, std::make_unique<TextSink>(run.text), options.listener, stop));
-  ASSIGN_OR_RETURN(run.events, parse_events(run.text));
+  LoggedRun run;
+  const auto hear = [&](const Event& event) {
+    if (options.keep_log) run.text += to_json_line(event) + '\n';
+    run.events.push_back(event);
+  };
+  ASSIGN_OR_RETURN(const PlayedRun played,
+                   play(job, truth, policy, {.event = hear, .window = options.listener}, stop));
+  run.interrupted = played.interrupted;
   return run;
 }
 
@@ -43,17 +35,21 @@ Result<Comparison> compare_one(const SimulatedJob& job, std::span<const std::str
                                const ComparisonOptions& options, const std::stop_token& stop) {
   const Curve truth = truth_of(job);
   Comparison comparison;
-  ASSIGN_OR_RETURN(const PlayedRun base, play_logged(job, truth, kDefault, options, stop));
-  if (options.keep_log) comparison.log = base.text;
+  ASSIGN_OR_RETURN(const LoggedRun base, play_logged(job, truth, kDefault, options, stop));
+  comparison.log = base.text;
   for (const std::string& policy : policies) {
-    PlayedRun run;
-    if (policy != kDefault) {
+    LoggedRun run;
+    if (policy != kDefault && !stop.stop_requested()) {
       ASSIGN_OR_RETURN(run, play_logged(job, truth, policy, options, stop));
+      comparison.log += run.text;
     }
-    const PlayedRun& shown = policy == kDefault ? base : run;
+    const LoggedRun& shown = policy == kDefault ? base : run;
+    if (base.interrupted || shown.interrupted || shown.events.empty()) {
+      ++comparison.cut_off;
+      continue;
+    }
     ASSIGN_OR_RETURN(SimulatedOutcome outcome, report_run(shown.events, base.events));
     comparison.outcomes.push_back(std::move(outcome));
-    if (options.keep_log) comparison.log += run.text;
   }
   return comparison;
 }
@@ -80,11 +76,15 @@ Result<Comparison> compare(std::span<const SimulatedJob> jobs,
   }
   Comparison all;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!slots[i]) break;  // stopped before it began
+    if (!slots[i]) {
+      all.cut_off += policies.size();
+      continue;
+    }
     if (!*slots[i]) return slots[i]->error().in(jobs[i].workload.key);
     Comparison& one = **slots[i];
     std::ranges::move(one.outcomes, std::back_inserter(all.outcomes));
     all.log += one.log;
+    all.cut_off += one.cut_off;
   }
   return all;
 }

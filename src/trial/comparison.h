@@ -16,7 +16,8 @@ namespace hypermile {
 
 struct Comparison {
   std::vector<SimulatedOutcome> outcomes;  // jobs in order, for each the policies in order
-  std::string log;                         // the event log of all runs, where it was asked for
+  std::string log;                         // the event log of all runs, where it is wanted
+  std::size_t cut_off = 0;  // runs that an interruption ended or prevented; they are not compared
 };
 
 struct ComparisonOptions {
@@ -27,7 +28,7 @@ struct ComparisonOptions {
 };
 
 // The first error in order, if any run has one. A default run is made for each job and logged
-// first, whether or not `policies` asks for it.
+// first, whether or not `policies` contains it.
 Result<Comparison> compare(std::span<const SimulatedJob> jobs,
                            std::span<const std::string> policies, const ComparisonOptions& options,
                            std::stop_token stop = {});

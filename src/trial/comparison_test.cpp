@@ -72,6 +72,25 @@ TEST(Comparison, NamesTheJobWhosePolicyIsRefused) {
   EXPECT_NE(comparison.error().line().find("bisection"), std::string::npos);
 }
 
+TEST(Comparison, LeavesOutWhatAnInterruptionCutOff) {
+  const std::vector<SimulatedJob> jobs = {job_for_test(1000), job_for_test(1000)};
+  std::stop_source stop;
+  ComparisonOptions options;
+  options.threads = 1;
+  options.keep_log = true;
+  options.listener = [&](const LiveWindow& live) {
+    if (live.policy == "oracle") stop.request_stop();
+  };
+
+  const auto comparison = compare(jobs, kPolicies, options, stop.get_token());
+
+  ASSERT_TRUE(comparison.ok()) << comparison.error().line();
+  ASSERT_EQ(comparison->outcomes.size(), 1U);
+  EXPECT_EQ(comparison->outcomes[0].result.policy, "default");
+  EXPECT_EQ(comparison->cut_off, 5U);
+  EXPECT_NE(comparison->log.find("interrupted"), std::string::npos);
+}
+
 TEST(Comparison, EffectsThatNobodyModelsCostThePolicySomething) {
   const std::vector<SimulatedJob> calm = {job_for_test(2000, kNoEffects)};
   const std::vector<SimulatedJob> rough = {job_for_test(2000, {2, 2, 2, 2})};

@@ -80,8 +80,8 @@ TEST(JointRun, WorkOfRanksGoesFromTheHeaviestDown) {
   EXPECT_EQ(work, (std::vector{0.7, 0.8, 0.9, 1.0}));
 }
 
-// Two parts that launch the same kernels whatever they have to do: the share of the clock in their
-// time is what differs.
+// Jobs of this shape launch the same kernels whatever their work is, so they have one fingerprint.
+// They differ in how much of their time depends on the clock.
 Workload shaped(double gflop, double gbyte) {
   auto workload = parse_workload(fmt::format(R"(
 title = "shaped"
@@ -139,7 +139,7 @@ TEST_F(RememberedRunTest, AJobThatChangedUnderItsFingerprintIsSearchedAnew) {
   const JointJob then = job(1, 300, 62);
   const JointOutcome first = play(then, "hypermile");
   ASSERT_EQ(cache_.jobs().size(), 1U);
-  // As long an iteration at the default, and now the clock is what it waits for.
+  // An iteration takes as long as before at the default, and now depends on the clock.
   JointJob changed = job(2, 2300, 5);
   const auto time_of = [](const JointJob& of) {
     return steady_state(of.job.sheet.constants, of.job.workload.load, {}).time;
@@ -154,7 +154,7 @@ TEST_F(RememberedRunTest, AJobThatChangedUnderItsFingerprintIsSearchedAnew) {
   EXPECT_TRUE(second.recalled) << "or the test shows nothing";
   EXPECT_LE(change(second.job, base.job).slowdown, 0.05);
   EXPECT_NE(second.training()->kept, first.training()->kept);
-  // What did not hold is gone, whatever took its place.
+  // The cache no longer holds the setting that did not hold, whatever took its place.
   EXPECT_EQ(std::ranges::count(cache_.jobs(), first.training()->kept, &CachedJob::kept), 0);
 }
 

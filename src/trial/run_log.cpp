@@ -11,7 +11,8 @@
 namespace hypermile {
 namespace {
 
-// Of a Setting that need not be in the list: a controller makes its own from what it has seen.
+// `setting` need not be a point of the truth: a Controller offers what the card lists below the
+// clock that it has seen at the default.
 Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting& setting) {
   Curve curve = truth;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
@@ -29,7 +30,7 @@ Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting&
 Result<void> log_start(EventLog& log, const SimulatedJob& job, std::string_view policy,
                        const GpuIdentity& gpu, const Clock& clock) {
   RunStart start = describe_run(clock, {"hypermile", "simulate"}, {gpu});
-  // Equal jobs write equal logs: what differs from machine to machine stays out.
+  // Equal jobs write equal logs, so nothing of this machine is in them.
   start.run = RunId(fmt::format("{}-{}-{}-{}", job.sheet.key, job.workload.key, policy, job.seed));
   start.environment = {{"simulated", "true"},
                        {"gpu", job.sheet.key},
@@ -48,7 +49,7 @@ Result<void> log_end(EventLog& log, const SimulatedJob& job, const Curve& truth,
   RETURN_IF_ERROR(log.append(Decision{gpu,
                                       "truth",
                                       truth.points[best].setting,
-                                      "the best Setting, known to the simulator alone",
+                                      "the best setting, which only the simulator knows",
                                       std::nullopt,
                                       {}}));
   std::map<std::string, double> sums = {

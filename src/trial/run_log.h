@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first and last events of a simulated run's log, whoever plays it: what was asked, what it
-// cost, and what the simulator knows to be true of the Setting kept and of the best one.
+// The first and last events in the log of a simulated run: the job and its policy; what the job
+// took, and what the simulator knows to be true of the setting kept and of the best one.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@
 
 #include "base/clock.h"
 #include "record/event_log.h"
-#include "trial/simulated_run.h"
+#include "trial/simulated_job.h"
 
 namespace hypermile {
 
 Result<void> log_start(EventLog& log, const SimulatedJob& job, std::string_view policy,
                        const GpuIdentity& gpu, const Clock& clock);
 
+// The whole job as measured, by the clock and the card's energy counter.
 struct PlayedTotals {
   Seconds elapsed;
   double iterations = 0;
   std::optional<Joules> energy;
   bool interrupted = false;
-  Setting kept;
+  Setting kept;  // when the job ended
 };
 Result<void> log_end(EventLog& log, const SimulatedJob& job, const Curve& truth, const GpuUuid& gpu,
                      const PlayedTotals& totals);

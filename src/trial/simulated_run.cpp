@@ -1,153 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/simulated_run.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/random.h"
-#include "control/forecast_event.h"
 #include "policy/policies.h"
-#include "sim/steady_state.h"
-#include "trial/bench.h"
-#include "trial/controlled_run.h"
-#include "trial/judge/conditions.h"
-#include "trial/judge/truth.h"
+#include "trial/judge/replay.h"
 #include "trial/run_log.h"
+#include "trial/simulated_training.h"
+#include "trial/virtual_rig.h"
 
 namespace hypermile {
 namespace {
 
-PolicyContext context_for(const SimulatedJob& job, const Curve& truth, const StepPlan& plan,
-                          const Setting& default_values) {
-  PolicyContext context;
-  for (const CurvePoint& point : truth.points) context.settings.push_back(point.setting);
-  context.objective = job.objective;
-  context.job_iterations = static_cast<double>(job.iterations);
-  context.window_iterations = plan.window_iterations;
-  context.settle_iterations = plan.settle_iterations;
-  context.default_values = default_values;
-  context.oracle = best_point(truth, job.objective);
-  // Policies that start from a prediction get one as good as published predictors, as in
-  // `evaluate`.
-  Random random(derive_seed(job.seed, "predictor"));
-  context.predicted = predicted_point(truth, *context.oracle, Conditions().predictor_error, random);
-  context.seed = job.seed;
-  return context;
+// The entry of `settings` next to `wanted`: the same memory clock and limit, the nearest SM clock.
+std::size_t nearest(const std::vector<Setting>& settings, const Setting& wanted) {
+  constexpr Mhz kAboveAll = Mhz(1e6);  // stands for a clock that is left open
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const Setting& each = settings[i];
+    if (each.memory_clock != wanted.memory_clock || each.power_limit != wanted.power_limit) {
+      continue;
+    }
+    const double off = std::abs(each.sm_clock.value_or(kAboveAll).value() -
+                                wanted.sm_clock.value_or(kAboveAll).value());
+    if (off < least) {
+      least = off;
+      best = i;
+    }
+  }
+  return best;
 }
 
-class Player {
+// What the judge alone knows: the best setting, and a prediction as good as published predictors.
+PolicyContext judges_context(const SimulatedJob& job, const Curve& truth) {
+  Conditions conditions;
+  conditions.objective = job.objective;
+  conditions.iterations = static_cast<double>(job.iterations);
+  return context_for(truth, conditions, job.seed);
+}
+
+class SimulatedRun {
  public:
-  Player(const SimulatedJob& job, const Curve& truth, std::string_view policy,
-         std::unique_ptr<LineSink> sink, const WindowListener& listener)
+  SimulatedRun(const SimulatedJob& job, const Curve& truth, std::string_view policy,
+               RunHearers hearers)
       : job_(job),
         truth_(truth),
-        name_(policy),
-        bench_(job),
-        log_(std::move(sink), bench_.clock()),
-        listener_(listener),
-        uuid_(bench_.gpu().identity().uuid) {}
+        policy_(policy),
+        judge_(judges_context(job, truth)),
+        hearers_(std::move(hearers)),
+        clock_(job.unix_time) {
+    // What these two do does not depend on how progress is seen, and launches cost much to make.
+    if (policy_ == "default" || policy_ == "oracle") job_.progress = ProgressKind::kTicks;
+  }
 
-  Result<void> run(const std::stop_token& stop) {
-    RETURN_IF_ERROR(log_start(log_, job_, name_, bench_.gpu().identity(), bench_.clock()));
-    RETURN_IF_ERROR(bench_.start());
-    ASSIGN_OR_RETURN(const StepPlan plan, bench_.watch());
-    const PolicyContext context = context_for(job_, truth_, plan, bench_.default_values());
-    ASSIGN_OR_RETURN(const auto policy, make_policy(name_, context));
-    while (bench_.gpu().running() && !stop.stop_requested()) {
-      const Step step = policy->next();
-      if (step.setting >= truth_.points.size()) {
-        return Error{ErrorCode::kInternal, fmt::format("the policy asked for Setting {} of {}",
-                                                       step.setting, truth_.points.size())};
-      }
-      RETURN_IF_ERROR(take(step, *policy, context.settings));
-      ASSIGN_OR_RETURN(const auto window, bench_.measure(setting(), step));
-      if (!window) break;
-      RETURN_IF_ERROR(log_.append(WindowEvent{uuid_, *window}));
-      if (listener_) listener_({name_, *window, progress(), step.exploring});
-      policy->observe(*window);
+  Result<PlayedRun> run(const std::stop_token& stop) {
+    RETURN_IF_ERROR(make_policy(policy_, judge_));  // refused before the job runs
+    ASSIGN_OR_RETURN(const auto training, SimulatedTraining::start(clock_, job_));
+    VirtualRig rig(clock_, *training, terms());
+    SimGpu& card = training->card();
+    RETURN_IF_ERROR(log_start(rig.log(), job_, policy_, card.identity(), clock_));
+    const std::optional<Joules> before = energy(card);
+    while (training->running() && !stop.stop_requested()) rig.step();
+
+    PlayedTotals totals;
+    totals.interrupted = training->running();
+    totals.elapsed = clock_.now() - Instant();
+    totals.iterations = card.iterations();
+    if (const auto after = energy(card); after && before) totals.energy = *after - *before;
+    rig.finish();
+    PlayedRun played{totals.interrupted, rig.controller().summary()};
+    if (!played.interrupted && job_.progress == ProgressKind::kTicks &&
+        played.control.phases.empty()) {
+      return Error{ErrorCode::kUsage, "the job ends before it can be measured",
+                   "give it more --iterations"};
     }
-    return finish(stop.stop_requested());
+    totals.kept = kept(played.control);
+    RETURN_IF_ERROR(log_end(rig.log(), job_, truth_, card.identity().uuid, totals));
+    return played;
   }
 
  private:
-  const Setting& setting() const { return truth_.points[current_].setting; }
-  double progress() { return bench_.gpu().iterations() / static_cast<double>(job_.iterations); }
+  static std::optional<Joules> energy(SimGpu& card) {
+    const auto sample = card.read(Sensor::kEnergy);
+    return sample ? sample->energy : std::nullopt;
+  }
 
-  // Applies the Step's Setting where it is a new one, and writes down what was decided.
-  Result<void> take(const Step& step, const Policy& policy, std::span<const Setting> settings) {
-    const bool moved = step.setting != current_;
-    const bool fresh = moved || !decided_ || step.exploring != exploring_;
-    if (fresh) {
-      RETURN_IF_ERROR(log_.append(Decision{uuid_,
-                                           name_,
-                                           truth_.points[step.setting].setting,
-                                           step.reason,
-                                           step.confidence,
-                                           {{"exploring", step.exploring ? 1.0 : 0.0}}}));
+  RigTerms terms() {
+    ControllerOptions control;
+    control.policy = policy_;
+    // Policies of others are played as their authors have them.
+    control.guard = policy_ == "hypermile";
+    control.objective = job_.objective;
+    control.knobs = job_.knobs;
+    control.job_iterations = static_cast<double>(job_.iterations);
+    control.seed = job_.seed;
+    return {.control = std::move(control),
+            .make_policy =
+                [this](const PhaseFacts&, PolicyContext context) {
+                  context.oracle = nearest(context.settings, judge_.settings[*judge_.oracle]);
+                  context.predicted = nearest(context.settings, judge_.settings[*judge_.predicted]);
+                  return make_policy(policy_, context);
+                },
+            .sink = std::move(hearers_.sink),
+            .listener = [this](const Event& event) { hear(event); }};
+  }
+
+  void hear(const Event& event) {
+    if (hearers_.event) hearers_.event(event);
+    if (const auto* decision = std::get_if<Decision>(&event.body)) {
+      const auto found = decision->numbers.find("exploring");
+      exploring_ = found != decision->numbers.end() && found->second != 0;
+      tried_ = decision->setting;
     }
-    if (fresh && !(step.exploring && forecast_)) {
-      RETURN_IF_ERROR(write_forecast(policy, settings, step.exploring));
-    }
-    decided_ = true;
-    exploring_ = step.exploring;
-    if (!exploring_ || !held_) kept_ = step.setting;
-    held_ = held_ || !exploring_;
-    if (!moved) return {};
-    current_ = step.setting;
-    RETURN_IF_ERROR(bench_.change_to(setting()));
-    ASSIGN_OR_RETURN(const Sample sample, bench_.gpu().read(Sensor::kClocks | Sensor::kPowerLimit));
-    return log_.append(SettingChange{uuid_, setting(), true, "", sample.sm_clock,
-                                     sample.memory_clock, sample.power_limit});
+    const auto* measured = std::get_if<WindowEvent>(&event.body);
+    if (measured == nullptr || !hearers_.window) return;
+    const Window& window = measured->window;
+    const double done = window.first_iteration + window.iterations;
+    hearers_.window(
+        {policy_, window, std::min(1.0, done / static_cast<double>(job_.iterations)), exploring_});
   }
 
-  Result<void> write_forecast(const Policy& policy, std::span<const Setting> settings,
-                              bool exploring) {
-    auto forecast = forecast_of(policy, settings, name_, exploring);
-    if (!forecast) return {};
-    forecast_ = true;
-    forecast->gpu = uuid_;
-    return log_.append(*std::move(forecast));
+  // In the phase of most iterations, which is training: the setting held last, or where none ever
+  // was, the one tried last.
+  Setting kept(const ControlSummary& summary) const {
+    const auto most = std::ranges::max_element(summary.phases, {}, &PhaseControl::iterations);
+    if (most == summary.phases.end()) return {};
+    return most->held ? most->kept : tried_;
   }
 
-  Result<void> finish(bool stopped) {
-    return log_end(log_, job_, truth_, uuid_,
-                   {.elapsed = bench_.elapsed(),
-                    .iterations = bench_.gpu().iterations(),
-                    .energy = bench_.energy(),
-                    .interrupted = stopped,
-                    .kept = truth_.points[kept_].setting});
-  }
-
-  const SimulatedJob& job_;
+  SimulatedJob job_;
   const Curve& truth_;
-  std::string name_;
-  Bench bench_;
-  EventLog log_;
-  const WindowListener& listener_;
-  GpuUuid uuid_;
-  std::size_t current_ = 0;
-  std::size_t kept_ = 0;  // the last Setting held; of a policy that never held one, the last tried
-  bool decided_ = false;
-  bool exploring_ = false;
-  bool held_ = false;
-  bool forecast_ = false;  // written since the search began
+  std::string policy_;
+  PolicyContext judge_;
+  RunHearers hearers_;
+  VirtualClock clock_;
+  bool exploring_ = false;  // by the last decision
+  Setting tried_;           // by the last decision
 };
 
 }  // namespace
 
-Curve truth_of(const SimulatedJob& job) {
-  const SimGpuState card = make_sim_gpu(job.sheet.constants, job.seed, job.effects);
-  return true_curve(job.sheet, job.workload, job.knobs, card.card, job.effects);
-}
-
-Result<void> play(const SimulatedJob& job, const Curve& truth, std::string_view policy,
-                  std::unique_ptr<LineSink> sink, const WindowListener& listener,
-                  std::stop_token stop) {
-  const bool judged = policy == "default" || policy == "oracle";
-  if (job.progress == ProgressKind::kLaunches && !judged) {
-    RETURN_IF_ERROR(play_controlled(job, truth, policy, std::move(sink), stop, listener));
-    return {};
-  }
-  return Player(job, truth, policy, std::move(sink), listener).run(stop);
+Result<PlayedRun> play(const SimulatedJob& job, const Curve& truth, std::string_view policy,
+                       RunHearers hearers, const std::stop_token& stop) {
+  return SimulatedRun(job, truth, policy, std::move(hearers)).run(stop);
 }
 
 }  // namespace hypermile

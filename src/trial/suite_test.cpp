@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workload files that come with the program: all load, and their mix is what it should be.
+// Every workload file that comes with the program loads, and together they are a good mix.
 #include <gtest/gtest.h>
 
 #include <map>

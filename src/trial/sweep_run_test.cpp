@@ -22,7 +22,7 @@ SweepOptions terms_for_test(const char* grid) {
 constexpr const char* kJournal = "F.csv.journal";
 constexpr const char* kTable = "F.csv";
 
-// As the command does, in a process that dies where `fate` says.
+// What the command does, in a process that dies where `fate` says.
 Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepOptions& terms) {
   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(files, kJournal));
   RETURN_IF_ERROR(sweep_simulated(job, terms, journal, {}));
@@ -43,7 +43,8 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
   const std::string expected = table_on(uninterrupted.after_kill());
   ASSERT_FALSE(expected.empty());
 
-  // At every operation on a file, with nothing, a part or all of what it wrote on the disk.
+  // The process dies at every operation on a file. Of what it wrote, nothing, a part or all is on
+  // the disk.
   for (int dies_at = 0; dies_at < whole.steps; ++dies_at) {
     const std::size_t torn = dies_at % 3 == 0 ? 0 : 30;
     Fate fate{.dies_at = dies_at, .torn_after = torn};

@@ -93,7 +93,6 @@ void capture(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[1]); ++i) cuGraphLaunch(graph, stream);
 }
 
-// Launches COUNT kernels of different names, once each.
 void names(const Arguments& a) {
   for (int i = 0; i < std::stoi(a[0]); ++i) launch("name_" + std::to_string(i));
 }

@@ -46,7 +46,6 @@ class FakeNvmlTest : public ::testing::Test {
   void* handle_ = nullptr;
 };
 
-// Sets or unsets an environment variable and restores it.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(const char* name, const char* value) : name_(name) {

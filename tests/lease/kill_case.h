@@ -62,7 +62,6 @@ inline constexpr std::array<KillCase, 24> kKillCases = {{
     {"recovery: daemon terminated", Setup::kRecovery, Victim::kServer, Blow::kTerminate},
 }};
 
-// When to strike.
 struct Moment {
   int step = 0;                    // before this system call of the victim, counted from 0
   std::optional<Seconds> at = {};  // or after this time, whatever the victim does

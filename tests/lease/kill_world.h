@@ -36,7 +36,6 @@ class KillWorld {
 
   // Starts hypermiled, traced from its first call if `traced`.
   pid_t start_daemon(bool traced = false);
-  // Waits until the daemon answers.
   bool await_daemon();
   // Starts the client at its own terminal; it takes a lease, changes the GPU and then waits.
   pid_t start_client(bool with_guardian);

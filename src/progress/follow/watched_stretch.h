@@ -23,7 +23,6 @@ class WatchedStretch {
     if (launches_++ == 0) began_ = launch.launch.time;
     latest_ = launch.launch.time;
   }
-  // Adds a boundary of level 0.
   void add(const Boundary& boundary) {
     if (!first_boundary_) {
       first_boundary_ = boundary.time;

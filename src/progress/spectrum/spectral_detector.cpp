@@ -48,7 +48,6 @@ SpectralAnswer refuse(std::string reason) {
   return {std::nullopt, 0, 0, std::move(reason)};
 }
 
-// The recording on an even grid.
 struct Signals {
   double step_s = kStep;
   std::vector<double> power;
@@ -92,7 +91,6 @@ bool holds_throughout(std::span<const double> series, double period) {
   });
 }
 
-// The number of harmonics that a register could show.
 int harmonics_of(const Signals& signals, double period) {
   return std::clamp(static_cast<int>(kHighest * period * signals.step_s + 0.25), 2, kMostHarmonics);
 }

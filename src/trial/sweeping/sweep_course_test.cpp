@@ -28,12 +28,7 @@ class SweepCourseTest : public ControllerTest {
     course_ = std::make_unique<SweepCourse>(
         options(), *journal_, [this](const std::string& line) { said_.push_back(line); });
     options_ = course_->controller_options();
-    controller_ = std::make_unique<Controller>(ControllerParts{port_, course_->maker()}, options_);
-    session_controller_ = controller_.get();
-    session_.reset();
-    start();
-    job_.reset();
-    job_ = std::make_unique<RingJob>(clock_.now());
+    begin(course_->maker());
   }
   bool train_until_complete(double most) {
     double seconds = (clock_.now() - begin_).value();

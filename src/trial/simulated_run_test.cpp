@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/simulated_run.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "testing/simulated_job.h"
+#include "trial/simulated_training.h"
+
+namespace hypermile {
+namespace {
+
+struct Heard {
+  std::string log;
+  std::vector<Window> windows;
+};
+
+Heard play_and_hear(const SimulatedJob& job, const char* policy) {
+  Heard heard;
+  RunHearers hearers;
+  hearers.event = [&](const Event& event) { heard.log += to_json_line(event) + "\n"; };
+  hearers.window = [&](const LiveWindow& live) { heard.windows.push_back(live.window); };
+  const auto played = play(job, truth_of(job), policy, std::move(hearers));
+  EXPECT_TRUE(played.ok()) << played.error().line();
+  EXPECT_FALSE(played.ok() && played->interrupted);
+  return heard;
+}
+
+// Mean over the windows at one setting, weighted by their iterations.
+double seconds_at(const std::vector<Window>& windows, const Setting& setting) {
+  double seconds = 0;
+  double iterations = 0;
+  for (const Window& window : windows) {
+    if (!window.usable() || !(window.setting == setting)) continue;
+    seconds += window.time_per_iteration->value() * window.iterations;
+    iterations += window.iterations;
+  }
+  EXPECT_GT(iterations, 0);
+  return seconds / iterations;
+}
+
+constexpr Setting kLow = {.sm_clock = Mhz(900)};
+
+TEST(SimulatedRun, MeasuresWhatTheSimulatorKnowsToBeTrue) {
+  const SimulatedJob job = job_for_test(2000);
+  const double truth = truth_of(job).default_point().time.value();
+
+  const Heard heard = play_and_hear(job, "default");
+
+  ASSERT_GT(heard.windows.size(), 10U);
+  const Window& late = heard.windows[heard.windows.size() - 2];  // the card is warm
+  ASSERT_TRUE(late.usable()) << late.unusable;
+  const double checkpoints = 3.0 / 97;  // s of an iteration in the truth, which no window contains
+  EXPECT_NEAR(late.time_per_iteration->value(), truth - checkpoints, 0.01 * truth);
+  EXPECT_GT(late.power->value(), 200);
+}
+
+TEST(SimulatedRun, KeepsPausesOutOfWindows) {
+  const Heard heard = play_and_hear(job_for_test(2000), "default");
+
+  for (const Window& window : heard.windows) {
+    if (!window.usable()) continue;
+    EXPECT_LT(window.time_per_iteration->value(), 0.13) << "a checkpoint of 3 s is in the window";
+    EXPECT_GT(window.power->value(), 250) << "power of a waiting GPU is in the window";
+  }
+}
+
+TEST(SimulatedRun, CountsPausesThatComeAllTheTimeAsPartOfTheJob) {
+  SimulatedJob job = job_for_test(2000);
+  job.workload.load.phases[1].every = 4;
+  job.workload.load.phases[1].parts[0].data_stall = Seconds(0.6);
+
+  const Heard heard = play_and_hear(job, "default");
+
+  EXPECT_NEAR(seconds_at(heard.windows, {}), truth_of(job).default_point().time.value(), 0.01);
+}
+
+TEST(SimulatedRun, TakesPausesTheSameWayAtEveryClock) {
+  for (const std::uint64_t every : {11U, 12U, 13U, 14U, 15U, 16U}) {  // near a third of a window
+    SimulatedJob job = job_for_test(1500);
+    job.workload.load.phases[1].every = every;
+
+    const double fast = seconds_at(play_and_hear(job, "default").windows, {});
+    const double slow = seconds_at(play_and_hear(job, "fixed:sm=900").windows, kLow);
+
+    EXPECT_GT(slow, fast) << every;
+  }
+}
+
+TEST(SimulatedRun, SlowsDownWithTheClock) {
+  const Heard heard = play_and_hear(job_for_test(2000), "fixed:sm=900");
+
+  const Window& last = heard.windows[heard.windows.size() - 2];
+  EXPECT_EQ(last.setting, kLow);
+  EXPECT_NEAR(last.sm_clock->value(), 900, 1);
+  EXPECT_GT(seconds_at(heard.windows, kLow) / seconds_at(heard.windows, {}), 1.1);
+}
+
+TEST(SimulatedRun, EqualJobsWriteEqualLogsWhateverProcessPlaysThem) {
+  for (const ProgressKind progress : {ProgressKind::kTicks, ProgressKind::kLaunches}) {
+    SimulatedJob job = job_for_test(1000, Effects{});
+    job.progress = progress;
+
+    const Heard first = play_and_hear(job, "hypermile");
+    const Heard second = play_and_hear(job, "hypermile");
+
+    EXPECT_EQ(first.log, second.log);
+    EXPECT_NE(first.log.find("\"process\":1,"), std::string::npos) << first.log.substr(0, 2000);
+  }
+}
+
+TEST(SimulatedRun, SaysWhenAJobIsTooShortToMeasure) {
+  const SimulatedJob job = job_for_test(1);
+
+  const auto played = play(job, truth_of(job), "default", {});
+
+  EXPECT_EQ(played.error().code, ErrorCode::kUsage);
+}
+
+TEST(SimulatedRun, SaysThatItWasCutOff) {
+  const SimulatedJob job = job_for_test(4000);
+  std::stop_source stop;
+  RunHearers hearers;
+  std::string end;
+  hearers.window = [&](const LiveWindow&) { stop.request_stop(); };
+  hearers.event = [&](const Event& event) {
+    if (const auto* over = std::get_if<RunEnd>(&event.body)) end = over->reason;
+  };
+
+  const auto played = play(job, truth_of(job), "default", std::move(hearers), stop.get_token());
+
+  ASSERT_TRUE(played.ok());
+  EXPECT_TRUE(played->interrupted);
+  EXPECT_EQ(end, "interrupted");
+}
+
+TEST(SimulatedTraining, LosesNoTickHoweverLateItIsPlayed) {
+  SimulatedJob job = job_for_test(0);
+  job.workload = load_workload("mlp_tiny").value();
+  VirtualClock clock;
+  const auto training = SimulatedTraining::start(clock, job).value();
+  ASSERT_EQ(training->folder().discover().size(), 1U);
+  RingBatch batch;
+
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(Seconds(0.7));  // hundreds of iterations
+    training->play(clock.now());
+    ASSERT_TRUE(training->folder().rings().front()->drain(clock.now(), batch).ok());
+  }
+
+  const std::size_t whole = training->card().state().ticks.count;
+  EXPECT_GT(whole, 20 * kTickRing);
+  EXPECT_EQ(batch.ticks.size(), whole);
+  for (std::size_t i = 1; i < batch.ticks.size(); ++i) {
+    ASSERT_GE(batch.ticks[i].time, batch.ticks[i - 1].time) << i;
+  }
+}
+
+TEST(SimulatedTraining, LeavesNoRingBehind) {
+  SimulatedJob job = job_for_test(0);
+  VirtualClock clock;
+  ASSERT_TRUE(SimulatedTraining::start(clock, job).ok());
+
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    EXPECT_EQ(line.find(RingFolder::kPrefix), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace hypermile
