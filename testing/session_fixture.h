@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,6 +51,7 @@ class SessionTest : public ::testing::Test, private VirtualJob {
   void start(RigTerms terms = {}) {
     rig_.reset();
     terms.sink = std::make_unique<MemorySink>(lines_);
+    terms.listener = [this](const Event&) { logged_since_ = std::min(logged_since_, clock_.now()); };
     terms.warn = [this](const std::string& line) { warnings_.push_back(line); };
     terms.open_gpu = [this](const DeviceName&) {
       std::promise<OpenedFake> opened;
@@ -69,11 +72,13 @@ class SessionTest : public ::testing::Test, private VirtualJob {
     session_->finish();
     return session_->summary();
   }
+  // Logged events of one type, with the times of the test's clock.
   std::vector<Event> events(std::string_view type) const {
+    const Instant log_zero = Instant() - logged_since_.since_origin();
     std::vector<Event> found;
     for (const std::string& line : lines_) {
       if (line.find("\"type\":\"" + std::string(type) + "\"") == std::string::npos) continue;
-      found.push_back(parse_event(line).value());
+      found.push_back(counted_from(log_zero, parse_event(line).value()));
     }
     return found;
   }
@@ -92,6 +97,7 @@ class SessionTest : public ::testing::Test, private VirtualJob {
   void play(Instant now) override { play_(now); }
 
   std::function<void(Instant)> play_;
+  Instant logged_since_ = Instant::from_nanoseconds(INT64_MAX);  // the log's first event
 };
 
 }  // namespace hypermile

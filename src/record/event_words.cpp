@@ -19,7 +19,7 @@ bool flag(const std::map<std::string, double>& numbers, const char* name) {
   return found != numbers.end() && found->second != 0;
 }
 
-// A state's name as people read it.
+// The name of a state without underscores.
 std::string plain(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
@@ -41,11 +41,11 @@ struct Teller {
 
   Words operator()(const WindowEvent& e) const {
     if (e.window.aborted) {
-      return EventWords{"change", fmt::format("{} is plainly too slow: its Window was cut short",
+      return EventWords{"change", fmt::format("{} is plainly too slow: its window was cut short",
                                               to_string(e.window.setting))};
     }
     if (e.window.unusable.empty()) return {};
-    return EventWords{"problem", fmt::format("a Window at {} cannot be used: {}",
+    return EventWords{"problem", fmt::format("a window at {} cannot be used: {}",
                                              to_string(e.window.setting), e.window.unusable)};
   }
   Words operator()(const GpuEvent& e) const {
@@ -59,11 +59,11 @@ struct Teller {
   }
   Words operator()(const ProgressEvent& e) const {
     if (e.state == "locked" && e.phase) {
-      return EventWords{"job", fmt::format("iterations are seen by {}, phase {}{}", e.source,
-                                           *e.phase, e.known_phase ? ", met before" : "")};
+      return EventWords{"job", fmt::format("iterations are known from {}, phase {}{}", e.source,
+                                           *e.phase, e.known_phase ? ", seen before" : "")};
     }
     if (e.state == "ended") return {};
-    return EventWords{"job", e.state == "idle" ? "the job pauses" : "iterations are looked for"};
+    return EventWords{"job", e.state == "idle" ? "the job is paused" : "looking for iterations"};
   }
   Words operator()(const Decision& e) const {
     if (e.policy == "truth") return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened, in words: one sentence an event, for the decision log of the report and of the
-// live page.
+// Events in words, one sentence each, for the list of decisions on the report and on the live page.
 #pragma once
 
 #include <optional>
@@ -12,11 +11,11 @@
 namespace hypermile {
 
 struct EventWords {
-  std::string kind;  // "decision", "state", "problem", "change", "job": how it is marked
+  std::string kind;  // how the page marks it: "decision", "state", "problem", "change", "job"
   std::string text;
 };
 
-// nullopt for events that are shown otherwise, as samples and Windows are.
+// nullopt for events that are shown in another way, as samples and windows are.
 std::optional<EventWords> words_of(const EventBody& body);
 
 }  // namespace hypermile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list of what happened that cannot grow without end: its first and its last entries are kept,
-// and how many were left out between them is known.
+// A list of bounded length: it keeps its first and its last entries and counts those that it left
+// out between them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace hypermile {
 template <class Entry>
 class HeadAndTail {
  public:
-  // At most so many of each.
+  // Keeps at most `head` first and `tail` last entries.
   HeadAndTail(std::size_t head, std::size_t tail) : most_head_(head), most_tail_(tail) {}
 
   void add(Entry entry) {
@@ -31,7 +31,7 @@ class HeadAndTail {
   bool empty() const { return head_.empty(); }
   const Entry& last() const { return tail_.empty() ? head_.back() : tail_.back(); }
   std::size_t left_out() const { return left_out_; }
-  const std::vector<Entry>& head() const { return head_; }  // what was left out came after these
+  const std::vector<Entry>& head() const { return head_; }  // entries left out came after these
   const std::deque<Entry>& tail() const { return tail_; }
 
   template <class Visitor>

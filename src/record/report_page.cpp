@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPlace = "<!--hypermile-data-->";
 
-// Inside a script element only "<" can end it; JSON allows every character as an escape.
+// Only a "<" can end a script element, and JSON allows any character to be escaped.
 std::string embedded(const nlohmann::json& document) {
   const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string safe;
@@ -67,7 +67,7 @@ Result<std::string> live_page() {
 
 Result<void> write_report(const LogTail& log, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string page, report_page(log));
-  // Beside its place first: a disk that fills up leaves an earlier report as it was.
+  // The draft is renamed when it is whole, so that a full disk leaves an earlier report unchanged.
   const std::string draft = path + ".part";
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   if (!(file << page) || !file.flush()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page that shows runs: one file with everything in it, offline, made from web/ when hypermile
-// was built. As a report it carries its data; as the live page it asks its server for them.
+// The page that shows runs: one file that needs no network, made from web/ when hypermile is built.
+// A report carries its data; the live page fetches them from its server.
 #pragma once
 
 #include <string>
@@ -11,14 +11,13 @@
 
 namespace hypermile {
 
-// The whole page with the log's runs in it. kUnsupported where hypermile was built without the
-// page.
+// The whole page with the runs of the log. kUnsupported where hypermile was built without the page.
 Result<std::string> report_page(const LogTail& log);
 
 // The page without data, for a server.
 Result<std::string> live_page();
 
-// Reads `log` and writes its report to `path`, all or nothing.
+// Writes the report of `log` to `path`. After an error an earlier file at `path` is unchanged.
 Result<void> write_report(const LogTail& log, const std::string& path);
 
 }  // namespace hypermile

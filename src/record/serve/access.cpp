@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kShortestToken = 16;
 
-// Takes as long whether the first or the last letter differs.
+// Takes the same time wherever the two texts differ, so that the token cannot be guessed by timing.
 bool same(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char differs = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may read: on loopback everybody of this machine, by a name of this machine (so that no page
-// of the web can make a browser ask for it); elsewhere whoever shows the token.
+// Decides who may read from the server. On a loopback address everybody on this machine may, under
+// a name of this machine, so that no web page can make a browser fetch it. On other addresses a
+// reader must send the token. The page server calls it for every request.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ class Access {
   static Result<Access> make(const ListenAddress& address, std::string token);
 
   enum class Verdict { kAllowed, kNoToken, kStrangeHost };
-  // From the request's headers of these names; "" where absent.
+  // Both arguments are headers of the request; "" where a header is absent.
   Verdict judge(std::string_view host, std::string_view authorization) const;
 
  private:
@@ -28,7 +29,8 @@ class Access {
   std::string token_;
 };
 
-// The first line of a file that only its owner may read. kNotFound, kPermission, kUsage.
+// Reads the first line of a file that only its owner may read. Fails with kNotFound, kPermission or
+// kUsage.
 Result<std::string> read_token_file(const std::string& path);
 
 }  // namespace hypermile

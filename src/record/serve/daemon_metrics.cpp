@@ -18,9 +18,9 @@ void fill_leases(MetricFiller& fill, const DaemonView& daemon) {
                  lease.lease != 0 ? 1.0 : 0.0);
       fill.gauge("hypermile_lease_restoring", "1 while a GPU is being given back.", labels,
                  gpu.restoring ? 1.0 : 0.0);
-      fill.gauge("hypermile_lease_requested_clock_hertz", "Clock that a lease asked for.",
+      fill.gauge("hypermile_lease_requested_clock_hertz", "Clock that a lease requested.",
                  with_label(labels, "clock", "sm"), gpu.requested.sm_clock, kHertz);
-      fill.gauge("hypermile_lease_requested_clock_hertz", "Clock that a lease asked for.",
+      fill.gauge("hypermile_lease_requested_clock_hertz", "Clock that a lease requested.",
                  with_label(labels, "clock", "memory"), gpu.requested.memory_clock, kHertz);
       if (lease.lease == 0) continue;
       fill.gauge("hypermile_lease_start_timestamp_seconds", "Unix time at which a lease began.",
@@ -42,17 +42,17 @@ void fill_daemon_counts(MetricFiller& fill, const std::vector<wire::Count>& coun
       fill.counter("hypermile_daemon_restores_total", "GPUs given back.", {}, value);
     } else if (count.name == "restore_failures") {
       fill.counter("hypermile_daemon_restore_failures_total",
-                   "Attempts to give a GPU back that had to be made again.", {}, value);
+                   "Attempts to give a GPU back that had to be repeated.", {}, value);
     } else if (count.name == "writes_applied" || count.name == "writes_failed") {
       fill.counter("hypermile_daemon_writes_total",
-                   "Settings that clients asked for, by result: applied or failed.",
+                   "Settings that clients requested, by result: applied or failed.",
                    {{"result", count.name.substr(std::string_view("writes_").size())}}, value);
     } else if (count.name == "write_microseconds") {
       fill.counter("hypermile_daemon_write_seconds_total",
                    "Time that writes took, journal and driver together.", {}, value / 1e6);
     } else if (count.name == "last_write_unix" && value > 0) {
       fill.gauge("hypermile_daemon_last_write_timestamp_seconds",
-                 "Unix time at which the driver last took a Setting.", {}, value);
+                 "Unix time at which the driver last accepted a setting.", {}, value);
     }
   }
 }

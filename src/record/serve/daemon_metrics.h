@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics of hypermiled: its leases, its counts, and whether it answers at all.
+// Metrics of hypermiled: its leases, its counts, and whether it answers. Metrics calls it.
 #pragma once
 
 #include "record/serve/daemon_view.h"

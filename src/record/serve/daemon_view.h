@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon says of itself and its leases, asked over its socket from time to time; never on
-// the path of a request or scrape.
+// The daemon's status and leases, read over its socket every few seconds by the page server's
+// polling thread, never while a request or a scrape is answered.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 namespace hypermile {
 
 struct DaemonView {
-  std::optional<wire::DaemonStatus> status;  // absent: not reached
+  std::optional<wire::DaemonStatus> status;  // absent where the daemon was not reached
   wire::LeaseList leases;
-  std::string problem;  // why it was not reached
+  std::string problem;  // why the daemon was not reached
 };
 
-// Takes a second at most.
+// Takes at most one second.
 DaemonView ask_daemon(const std::string& socket);
 
 }  // namespace hypermile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a server listens: "127.0.0.1:9487", ":9487", "9487", "[::1]:9487"; port 0 is any free one.
+// The address on which a server listens: "127.0.0.1:9487", ":9487", "9487" or "[::1]:9487". Port 0
+// means any free port.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ struct ListenAddress {
   std::string url() const;  // "http://127.0.0.1:9487/"
 };
 
-// kUsage with an example.
+// Fails with kUsage and an example.
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
 }  // namespace hypermile

@@ -36,12 +36,12 @@ Error cannot_listen(const ListenAddress& address, int reason) {
 }
 
 void only_reuse_address(int socket) {
-  // The library's own choice would let two servers share a port, so that neither is told.
+  // The library's own options would let two servers share a port without an error.
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
 
-// Threads made while it exists take no signal: those are the job's, or the program's.
+// Threads made while it exists block all signals: these are for the job or the program.
 class NoSignals {
  public:
   NoSignals() {
@@ -84,7 +84,7 @@ struct PageServer::Inside {
 void PageServer::Inside::route() {
   http.set_socket_options(only_reuse_address);
   http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  // A connection that stays open would keep a thread from the others.
+  // A connection that stays open would occupy a thread that other clients need.
   http.set_keep_alive_max_count(1);
   http.set_read_timeout(kPatienceSeconds);
   http.set_write_timeout(kPatienceSeconds);
@@ -129,7 +129,7 @@ void PageServer::Inside::answer_run(const httplib::Request& request,
   }
 }
 
-// The page itself holds no data, so that it can ask a person for the token.
+// The page itself holds no data: it may be read without the token, which it asks a person for.
 httplib::Server::HandlerResponse PageServer::Inside::admit(const httplib::Request& request,
                                                            httplib::Response& response) const {
   using Handled = httplib::Server::HandlerResponse;
@@ -190,7 +190,7 @@ void PageServer::start() {
   Inside& inside = *inside_;
   inside.watcher = std::jthread([&inside](const std::stop_token& stop) { inside.watch(stop); });
   inside.listener = std::jthread([&inside] { inside.http.listen_after_bind(); });
-  // Until then a stop would pass it by.
+  // Before the server runs, a request to stop it has no effect.
   while (!inside.http.is_running()) std::this_thread::yield();
 }
 

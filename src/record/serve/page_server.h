@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serves the live page, what it asks for, and /metrics over HTTP. Reading only. A thread polls the
-// logs and the daemon; a few threads answer. Nothing that a client does or leaves undone reaches
-// the job: this class knows files and a socket, no more.
+// Serves the live page, its data and /metrics over HTTP, for reading only. One thread polls the
+// logs and the daemon; a few threads answer. No client can affect the job, because this class only
+// reads files and the daemon's socket. `serve` and `run --serve` use it.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@ struct PageServerOptions {
   ListenAddress address;
   std::string token = {};
   std::vector<std::string> logs;  // files and folders
-  std::string daemon_socket;      // "": none is asked
+  std::string daemon_socket;      // "" where no daemon is read
 };
 
 class PageServer {
  public:
-  // Takes the port, answers nobody yet. kUsage where a token is missing; kBusy where the port is
-  // taken; kUnsupported where hypermile was built without the page (metrics are served then, and
-  // the page says so), kIo.
+  // Takes the port but does not answer yet. kUsage where a token is missing; kBusy where the port
+  // is taken; kIo otherwise. Without the page in the program, metrics are served and the page says
+  // why.
   static Result<std::unique_ptr<PageServer>> bind(PageServerOptions options);
-  // Stops; waits for what is being answered.
+  // Stops after the requests that are being answered.
   ~PageServer();
 
-  // From here on it answers, on threads of its own that no signal reaches.
+  // Starts to answer, on threads of its own that block all signals.
   void start();
   const ListenAddress& address() const;  // with the port that it got
 

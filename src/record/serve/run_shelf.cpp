@@ -16,7 +16,7 @@ namespace {
 using json = nlohmann::json;
 
 constexpr std::size_t kMostLogs = 200;
-// A page is drawn anew every two seconds, so it gets fewer points than a report.
+// The live page is drawn again every two seconds, so it gets fewer points than a report.
 constexpr DigestSize kLiveSize = {.points = 480, .lines = 120, .runs = 8};
 
 std::string id_of(const LogTail& log, const RunDigest& run) {
@@ -59,7 +59,7 @@ json daemon_json(const DaemonView& daemon) {
   return j;
 }
 
-// Running ones first, then the newest.
+// Runs that go on come first, then the newest.
 bool before(const RunDigest& a, const RunDigest& b) {
   if (a.end().has_value() != b.end().has_value()) return !a.end().has_value();
   return a.start().unix_time > b.start().unix_time;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runs that a server shows: those of the logs and folders it was told of, followed as they
-// grow, and the daemon's leases. One thread polls; any thread may ask for what the page and metrics
-// need, which is made from what the last poll has found.
+// The runs that a server shows: those of the given logs and folders, followed as they grow, and the
+// daemon's leases. One thread polls; any thread may ask for the documents of the page and for the
+// metrics, which are made from what the last poll found.
 #pragma once
 
 #include <map>
@@ -19,16 +19,16 @@
 namespace hypermile {
 
 struct RunDocument {
-  std::string version;  // differs whenever the run has changed
-  std::string json;     // {"version", "run"}; "" where `seen` is that version
+  std::string version;  // changes whenever the run changes
+  std::string json;     // {"version", "run"}; "" where `seen` is this version already
 };
 
 class RunShelf {
  public:
-  // Logs, and folders whose *.jsonl are taken as they appear.
+  // `paths` are logs, and folders whose *.jsonl files are added as they appear.
   explicit RunShelf(std::vector<std::string> paths, double start_unix = 0);
 
-  // Reads what is new. Never fails: what cannot be read is told on the page.
+  // Reads what is new. Never fails: the page shows which logs cannot be read.
   void poll();
   void take(DaemonView daemon);
 
@@ -43,7 +43,7 @@ class RunShelf {
   void refresh();
 
   std::vector<std::string> paths_;
-  std::string session_;  // of this server: versions of another one mean nothing
+  std::string session_;  // names this server, because versions of another server do not count
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<LogTail>> logs_;  // by path
   std::map<std::string, std::string> problems_;           // by path
