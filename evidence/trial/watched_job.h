@@ -36,7 +36,7 @@ class WatchedJob final : private ProgressSink {
   Instant now() const { return clock_.now(); }
   SimGpu& card() { return training_->card(); }
   GpuWatch& watch() { return *watch_; }
-  PlayedTotals totals() { return training_->totals(); }
+  TrueTotals totals() { return training_->totals(); }
 
  private:
   WatchedJob(const SimulatedJob& job, Sink& sink) : job_(job), sink_(sink) {}

@@ -98,9 +98,9 @@ Result<MeasuredRun> measure(const CoverageCase& one) {
   sink.watch(watched->watch());
   sink.since = watched->now() + kWarmUp;
   watched->step_until(sink.since);
-  const PlayedTotals from = watched->totals();
+  const TrueTotals from = watched->totals();
   while (static_cast<int>(sink.windows.size()) < one.windows) watched->step();
-  const PlayedTotals passed = watched->totals() - from;
+  const TrueTotals passed = watched->totals() - from;
   const CardTraits& card = watched->card().state().card;
   const double joules =
       passed.joules * card.sensor_gain + card.sensor_offset.value() * passed.seconds;

@@ -72,8 +72,8 @@ class JointRun {
   }
 
   void play(VirtualRig& rig, SimulatedTraining& training, const std::stop_token& stop) {
-    const PlayedTotals start = training.totals();
-    PlayedTotals late = start;
+    const TrueTotals start = training.totals();
+    TrueTotals late = start;
     const double late_from = kLate * static_cast<double>(job_.iterations);
     while (training.running() && !stop.stop_requested()) {
       rig.step();
@@ -82,7 +82,7 @@ class JointRun {
       }
     }
     outcome_.interrupted = training.running();
-    const PlayedTotals last = training.totals();
+    const TrueTotals last = training.totals();
     outcome_.job = last - start;
     outcome_.late = last - late;
   }
@@ -124,7 +124,7 @@ const PhaseControl* JointOutcome::training() const {
   return most != control.phases.end() ? &*most : nullptr;
 }
 
-JointChange change(const PlayedTotals& run, const PlayedTotals& base) {
+JointChange change(const TrueTotals& run, const TrueTotals& base) {
   return {(run.seconds / run.iterations) / (base.seconds / base.iterations) - 1,
           1 - (run.joules / run.iterations) / (base.joules / base.iterations)};
 }

@@ -34,8 +34,8 @@ struct JointJob {
 
 struct JointOutcome {
   std::string policy;
-  PlayedTotals job;   // from the job's first iteration to its last
-  PlayedTotals late;  // the job's last third, when everything should be settled
+  TrueTotals job;   // from the job's first iteration to its last
+  TrueTotals late;  // the job's last third, when everything should be settled
   ControlSummary control;
   bool recalled = false;     // the run began with what an earlier run remembers
   bool interrupted = false;  // the job was cut off, so its totals mean nothing
@@ -49,7 +49,7 @@ struct JointChange {
   double slowdown = 0;
   double saved = 0;
 };
-JointChange change(const PlayedTotals& run, const PlayedTotals& base);
+JointChange change(const TrueTotals& run, const TrueTotals& base);
 
 // Work of each rank, where the heaviest has 1.
 std::vector<double> work_of(const JointJob& job);

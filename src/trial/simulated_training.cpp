@@ -16,7 +16,7 @@ constexpr double kLongestDark = static_cast<double>(kLongestDarkNs) * 1e-9;  // 
 
 }  // namespace
 
-PlayedTotals operator-(const PlayedTotals& to, const PlayedTotals& from) {
+TrueTotals operator-(const TrueTotals& to, const TrueTotals& from) {
   return {to.iterations - from.iterations, to.seconds - from.seconds, to.joules - from.joules};
 }
 
@@ -73,8 +73,8 @@ std::vector<Gpu*> SimulatedTraining::cards() {
   return cards;
 }
 
-PlayedTotals SimulatedTraining::totals() {
-  PlayedTotals totals;
+TrueTotals SimulatedTraining::totals() {
+  TrueTotals totals;
   totals.iterations = card().iterations();
   totals.seconds = clock_.now().since_origin().value();
   for (const auto& each : cards_) totals.joules += each->true_view().totals.energy_j;

@@ -22,12 +22,12 @@
 namespace hypermile {
 
 // The simulator's truth about a job so far, all cards together.
-struct PlayedTotals {
+struct TrueTotals {
   double iterations = 0;
   double seconds = 0;  // since the clock began
   double joules = 0;
 };
-PlayedTotals operator-(const PlayedTotals& to, const PlayedTotals& from);
+TrueTotals operator-(const TrueTotals& to, const TrueTotals& from);
 
 class SimulatedTraining final : public VirtualJob, private JobObserver, private LaunchSink {
  public:
@@ -52,7 +52,7 @@ class SimulatedTraining final : public VirtualJob, private JobObserver, private 
 
   SimGpu& card(std::size_t i = 0) { return *cards_[i]; }
   bool running() { return card().running(); }
-  PlayedTotals totals();
+  TrueTotals totals();
 
  private:
   SimulatedTraining(VirtualClock& clock, const SimulatedJob& job, Terms terms);
