@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .plan import Plan, Segment, read_plan
     from .profile import profile_layers
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported at first use, because these import torch or are rarely needed.
 _LATER = {

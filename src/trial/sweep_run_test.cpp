@@ -45,7 +45,7 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
 
   // The process dies at every operation on a file. Of what it wrote, nothing, a part or all is on
   // the disk.
-  for (int dies_at = 0; dies_at < whole.steps; ++dies_at) {
+  for (int dies_at = 0; dies_at < whole.operations; ++dies_at) {
     const std::size_t torn = dies_at % 3 == 0 ? 0 : 30;
     Fate fate{.dies_at = dies_at, .torn_after = torn};
     FaultyFiles killed({}, fate);
