@@ -58,7 +58,7 @@ TEST(RatioPrediction, AnswersForEverySettingOfTheList) {
   ASSERT_EQ(ratios.size(), 4U);
   EXPECT_EQ(ratios[0].log_time, 0);
   EXPECT_NEAR(ratios[2].log_time, std::log(1.05), 1e-9);
-  EXPECT_NEAR(ratios[2].time_sd, std::log(1.1 / 0.9) / 2 / 1.645, 1e-9);
+  EXPECT_NEAR(ratios[2].time_sd, std::log(1.1 / 0.9) / 2 / 1.6448536, 1e-9);
   // The lowest clock within the bound of 5 % is the best.
   EXPECT_EQ(predicted_best(ratios, context.objective, Watts(200)), 2U);
 }
