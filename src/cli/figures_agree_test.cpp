@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Logs, FiguresAgree,
                          ::testing::Values(Story{"Whole"}, Story{"CutOff", 1, 1, false},
                                            Story{"SeveralGpus", 3}, Story{"SeveralPhases", 1, 2},
                                            Story{"GpusAndPhasesCutOff", 2, 2, false}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& story) { return std::string(story.param.name); });
 
 }  // namespace
 }  // namespace hypermile
