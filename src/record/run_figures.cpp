@@ -225,7 +225,9 @@ std::optional<double> RunFigures::joules() const {
   if (const auto at_end = total("joules")) return at_end;
   std::optional<double> sum;
   for (const auto& [gpu, card] : cards_) {
-    if (const auto used = energy(gpu)) sum = sum.value_or(0) + used->value();
+    const auto used = energy(gpu);
+    // A counter that was read once tells nothing yet.
+    if (used && used->value() > 0) sum = sum.value_or(0) + used->value();
   }
   return sum;
 }

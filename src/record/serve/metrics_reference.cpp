@@ -36,10 +36,12 @@ RunDigest example_run() {
   sample.sm_clock = Mhz(1410);
   sample.memory_clock = Mhz(2201);
   sample.energy = Joules(1);
+  Sample later = sample;
+  later.energy = Joules(1000);
   RunDigest run(8, 8);
   double seconds = 0;
   for (const EventBody& body : std::initializer_list<EventBody>{
-           start, SampleEvent{kExampleGpu, sample},
+           start, SampleEvent{kExampleGpu, sample}, SampleEvent{kExampleGpu, later},
            DriverCalls{kExampleGpu, {{"read", {{1}, {1, 0}, 0.5}}}}, example_window({}, 0.1),
            example_decision(false), example_window(kExampleSetting, 0.102),
            SettingChange{kExampleGpu, kExampleSetting, true, "", {}, {}, {}},
