@@ -13,7 +13,7 @@
 
 namespace hypermile {
 
-class WatchedJob final : private ProgressSink {
+class WatchedJob final : public ProgressSink {
  public:
   // What comes of the job, in order of time.
   class Sink {
