@@ -78,7 +78,7 @@ TEST_F(PlayedRuns, DemoShowsATableAndWhatWasSaved) {
 
   EXPECT_NE(out().find("gpoeo"), std::string::npos);
   EXPECT_NE(out().find("(true best)"), std::string::npos);
-  EXPECT_NE(out().find("less energy"), std::string::npos);
+  EXPECT_NE(out().find("energy saved"), std::string::npos);
   EXPECT_NE(out().find("Simulated, not measured"), std::string::npos);
   if (!std::filesystem::exists(page)) {  // built without npm
     EXPECT_NE(err().find("no report"), std::string::npos) << err();

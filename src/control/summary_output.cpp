@@ -116,7 +116,8 @@ std::string text_of(const PhaseReport& phase, bool several, bool costs) {
   if (phase.micro_batches > 1) line += fmt::format(" of {:.0f} micro-batches", phase.micro_batches);
   const std::optional<SettingCost>& cost = phase.cost;
   if (cost && costs) line += cost_words(*cost);
-  if (cost && cost->time_s && phase.pace && phase.pace->value() > kPauses * cost->time_s->value) {
+  if (cost && costs && cost->time_s && phase.pace &&
+      phase.pace->value() > kPauses * cost->time_s->value) {
     line += fmt::format("; {} with its pauses", duration_text({phase.pace->value()}));
   }
   line += "\n";

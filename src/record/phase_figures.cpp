@@ -182,24 +182,41 @@ std::optional<SettingCost> PhaseFigures::cost_at(const Setting& setting) const {
   return cost;
 }
 
+// A window may not know its own error. Where it is the only one at its setting, it is taken to be
+// no surer than the least sure setting of the phase, as a share of the mean.
+std::optional<double> PhaseFigures::least_sure(WindowMean AtSetting::*quantity) const {
+  std::optional<double> widest;
+  for (const AtSetting& each : settings_) {
+    const auto cost = (each.*quantity).estimate();
+    if (!cost || !cost->half_width95) continue;
+    widest = std::max(widest.value_or(0), *cost->half_width95 / cost->value);
+  }
+  return widest;
+}
+
 // What the default would have taken less what was taken, over all iterations at other settings.
 std::optional<Estimate> PhaseFigures::difference(WindowMean AtSetting::*quantity) const {
+  const std::optional<double> least = least_sure(quantity);
+  const auto cost_of_all = [&](const AtSetting& at, double iterations) {
+    std::optional<Estimate> cost = scaled_if((at.*quantity).estimate(), iterations);
+    if (cost && !cost->half_width95 && least) cost->half_width95 = *least * cost->value;
+    return cost;
+  };
   const AtSetting* usual = find({});
-  const auto at_default = usual != nullptr ? (usual->*quantity).estimate() : std::nullopt;
+  const auto at_default = usual != nullptr ? (usual->*quantity).mean() : std::nullopt;
   if (!at_default) return std::nullopt;
   std::optional<Estimate> sum;
   double iterations = 0;
   for (const AtSetting& each : settings_) {
-    const auto cost = (each.*quantity).estimate();
+    const auto cost = cost_of_all(each, each.ran);
     if (each.setting.empty() || !cost) continue;
     iterations += each.ran;
-    const Estimate part{each.ran * (at_default->value - cost->value),
-                        scaled(*cost, each.ran).half_width95};
+    const Estimate part{each.ran * *at_default - cost->value, cost->half_width95};
     sum = sum ? sum_of(*sum, part) : part;
   }
   if (!sum) return std::nullopt;
   // The error of the default is the same in every difference.
-  return sum_of(*sum, {0, scaled(*at_default, iterations).half_width95});
+  return sum_of(*sum, {0, cost_of_all(*usual, iterations)->half_width95});
 }
 
 std::optional<Estimate> PhaseFigures::saved_j() const {

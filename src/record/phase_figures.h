@@ -89,6 +89,7 @@ class PhaseFigures {
   const AtSetting* find(const Setting& setting) const;
   SettingCost cost_of(const AtSetting& measured) const;
   double newly_run(const Window& window, const std::optional<double>& counted);
+  std::optional<double> least_sure(WindowMean AtSetting::*quantity) const;
   std::optional<Estimate> difference(WindowMean AtSetting::*quantity) const;
 
   GpuUuid gpu_;

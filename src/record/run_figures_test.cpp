@@ -113,6 +113,17 @@ TEST(RunFigures, CarryTheErrorsOfAllSettingsIntoTheJobs) {
   EXPECT_GT(job.energy_change->half_width95.value_or(0), 0);
 }
 
+TEST(RunFigures, TakeAWindowThatDoesNotKnowItsErrorToBeNoSurerThanTheOthers) {
+  RunFigures figures;
+  for (const double wobble : {-0.001, 0.001}) {
+    figures.add(event_at(1, kCard.window({}, 0.1 + wobble, 300)));
+  }
+  figures.add(event_at(10, kCard.window(kLower, 0.11, 250)));
+
+  // 10 iterations of 0.1 s and 10 of 0.11 s, each known to 12.7 %.
+  EXPECT_NEAR(*figures.job().lost_s->half_width95, 0.12706 * std::hypot(1.0, 1.1), 1e-4);
+}
+
 TEST(RunFigures, ClaimNothingWhereTheClocksWereNotMovedOrTheDefaultIsNotKnown) {
   RunFigures observed;
   observed.add(event_at(0, RunStart{}));

@@ -38,9 +38,10 @@ TEST(SummaryText, TellsOfALogThatWasCutOffWhatItsWindowsShow) {
   EXPECT_EQ(
       summary_text(searched()),
       "hypermile: the log ends after 50.0 s, before its run did; GPU 3 (NVIDIA H200)\n"
-      "  the whole job, search included, against the default: 4.4 % energy saved (1434 J instead "
+      "  the whole job, search included, against the default: 4.4 ± 8.7 % energy saved (1434 J "
+      "instead "
       "of "
-      "1500 J), 0.5 % slower (50.0 s instead of 49.8 s)\n"
+      "1500 J), 0.5 ± 1.0 % slower (50.0 s instead of 49.8 s)\n"
       "    default: 100.0 ± 12.7 ms and 30.00 ± 3.81 J an iteration, from 2 windows\n"
       "    kept sm=1800MHz: 102.0 ± 12.7 ms and 25.50 ± 3.18 J an iteration, from 2 windows\n"
       "      at the kept setting, per iteration: 15.0 ± 15.1 % energy saved, 2.0 ± 18.1 % slower\n"

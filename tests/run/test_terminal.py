@@ -138,7 +138,7 @@ class TerminalTest(unittest.TestCase):
         part = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
         self.assertRegex(part, r"^hypermile: the log ends after \d+\.\d s, before its run did")
         for line in part.splitlines():
-            if re.search(r"default: |kept |tried: |per iteration: ", line):
+            if re.search(r"^ +(default|kept |tried|at the kept setting)", line):
                 self.assertIn(line, rows)
 
     def test_the_log_begins_at_zero_with_the_wall_time(self):
