@@ -90,7 +90,7 @@ function(hypermile_test name)
     target_precompile_headers(${name}_test REUSE_FROM hypermile_precompiled_tests)
   endif()
   target_link_libraries(${name}_test PRIVATE ${arg_DEPS} hypermile_testing GTest::gtest_main)
-  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name}
+  gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name}
     ENVIRONMENT "HYPERMILE_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()
 
