@@ -71,8 +71,8 @@ Seconds Controller::whole_job(const Phase& phase, Seconds usual) const {
   return std::max(phase.iterations * usual, kShortestJob);
 }
 
-// Of what a user told of the job's length no more is relied on than as long again as it has run: it
-// may be stopped before, and what is told may count something else than what is seen.
+// The length of the job that the guard relies on: the length that the user gave, but at most twice
+// what has run. The job may be stopped earlier, and the user may count other steps than we see.
 Seconds Controller::sure_job(const Phase& phase, Seconds usual) const {
   return std::min(whole_job(phase, usual), std::max(2 * phase.iterations * usual, kShortestJob));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether probes say, by what no clock can do, that the job itself has become slower or faster
-// since the default was last measured: in a slow minute everything that is probed looks too slow,
-// and behind one in which the default was measured all looks better than it is. Asked by
-// slice_search before it believes its probes.
+// Tells from probes whether the job itself has become slower or faster since the default was last
+// measured. No clock can make every probe slower, or any probe faster than the default; results
+// like these mean that the job has changed. slice_search calls it before it believes its probes.
 #pragma once
 
 #include "policy/observations.h"

@@ -107,7 +107,7 @@ struct ExpectedOutcome {
 struct JobLoss {
   double job = 0;   // iterations, known or assumed, those before this policy included
   double done = 0;  // of them; most pass while a Setting is held and nothing is measured
-  double lost = 0;  // as many iterations at the default took as long; an upper bound
+  double lost = 0;  // time lost so far, in iterations at the default; an upper bound
 };
 
 class Policy {

@@ -34,7 +34,7 @@ struct SliceView {
   double since_baseline = 0;    // windows since the last one at the default
   double stale_after = 0;       // windows after which that one must be renewed
   double baseline_age = 0;      // iterations since then
-  double baseline_slower = 0;   // it was than the fastest of all, ln
+  double baseline_slower = 0;   // log ratio of its time to that of the fastest default window
   double wander = 0;            // of the job's own speed, standard deviation
   int baseline_stays = 0;       // at the default, with other Settings in between
   double floor = 0;             // clock ratio under which nothing is probed yet
