@@ -51,7 +51,9 @@ class SessionTest : public ::testing::Test, private VirtualJob {
   void start(RigTerms terms = {}) {
     rig_.reset();
     terms.sink = std::make_unique<MemorySink>(lines_);
-    terms.listener = [this](const Event&) { logged_since_ = std::min(logged_since_, clock_.now()); };
+    terms.listener = [this](const Event&) {
+      logged_since_ = std::min(logged_since_, clock_.now());
+    };
     terms.warn = [this](const std::string& line) { warnings_.push_back(line); };
     terms.open_gpu = [this](const DeviceName&) {
       std::promise<OpenedFake> opened;

@@ -11,8 +11,8 @@
 #include "cli/command.h"
 #include "measure/sampler.h"
 #include "measure/window_meter.h"
-#include "record/machine_facts.h"
 #include "record/event_log.h"
+#include "record/machine_facts.h"
 #include "run/gpu_access.h"
 
 namespace hypermile {
