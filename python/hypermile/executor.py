@@ -211,7 +211,7 @@ def _before_step(optimizer: Any, boundary: Callable[..., None]) -> Callable[[], 
         boundary()
         return step(*arguments, **named)
 
-    step_with_boundary._with_counter = True  # learning rate schedules look for it
+    step_with_boundary._with_counter = True  # type: ignore[attr-defined]  # learning rate schedules look for it
     optimizer.step = step_with_boundary
 
     def remove() -> None:
