@@ -31,8 +31,8 @@ struct LiveTerms {
   bool shared = true;              // the job may write to the terminal
   bool quiet = false;              // show nothing
   bool asked_for = false;          // --live
-  std::string_view term = "";      // $TERM
-  std::string_view no_color = "";  // $NO_COLOR
+  std::string_view term = {};      // $TERM
+  std::string_view no_color = {};  // $NO_COLOR
   std::optional<double> bound = {};
 };
 
