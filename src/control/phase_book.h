@@ -52,7 +52,7 @@ struct Phase {
   Setting tested;
   void reset_tests(const Setting& of);
   int held_windows = 0;  // of the Setting held, since it is
-  // When the last search ended; the next one begins no sooner than a pause after it.
+  // When the last new search began; another one waits for kAfterSearch (control_judge.cpp).
   std::optional<Instant> searched;
 
   // What it has lost of its time; and the instant until which that is known.

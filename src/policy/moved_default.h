@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells from probes whether the job itself has become slower or faster since the default was last
-// measured. No clock can make every probe slower, or any probe faster than the default; results
-// like these mean that the job has changed. slice_search calls it before it believes its probes.
+// measured. A lower clock never makes a job faster, and never slows it by more than the clock
+// falls. Probes that contradict this mean that the job has changed. slice_search calls this before
+// it believes its probes. It is pure and cannot fail.
 #pragma once
 
 #include "policy/observations.h"
