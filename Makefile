@@ -13,7 +13,7 @@ PEERS := $(if $(CI),peers)
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build screenshots bench check lint fuzz format sanitize evidence install deb clean
+.PHONY: help demo test build screenshots bench check lint fuzz format sanitize evidence paper install deb wheel clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ evidence: build ## make every table of docs/evidence that needs no GPU
 	@cmake --build --preset release -j $(JOBS) --target evidence_programs
 	@scripts/make-evidence
 
+paper: build ## docs/evidence/papers.md: every claim of the two founding works, tried here
+	@scripts/evidence/papers
+
 screenshots: ## make the pictures of docs/images with the browser tests
 	@$(PACKAGES) build $(PAGE) test
 	@$(call CONFIGURE,dev) && cmake --build --preset dev -j $(JOBS) --target hypermile
@@ -82,6 +85,10 @@ deb: ## build the Debian packages into build/packages
 	@$(call CONFIGURE,deb)
 	@cmake --build --preset deb -j $(JOBS) --target hypermile hypermiled hypermile_inject hypermile_tick nvmlsim pages
 	@scripts/make-deb build/deb build/packages
+
+wheel: build ## build one wheel with everything into build/wheel
+	@$(PACKAGES) wheel
+	@scripts/make-wheel
 
 clean: ## remove build/
 	@rm -rf build

@@ -67,7 +67,7 @@ BENCHMARK(callback_per_launch)->Threads(1)->Threads(2)->UseRealTime();
 // The same while the controller requests events at a kernel that never comes.
 void callback_with_a_boundary_wanted(benchmark::State& state) {
   Bench& b = bench();
-  (void)b.reader->want_events(WantedEvents{kNameCount - 2});
+  (void)b.reader->want_events(WantedEvents{kLargeRing.names - 2});
   std::uintptr_t kernel = 0;
   for (auto _ : state) launch(b, kernel++ % kKernels, 0);
   (void)b.reader->want_events(std::nullopt);

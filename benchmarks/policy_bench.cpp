@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "policy/job_ledger.h"
 #include "policy/policies.h"
 
 namespace hypermile {
@@ -26,7 +27,6 @@ PolicyContext grid() {
     }
   }
   context.default_values = {.sm_clock = Mhz(1980), .memory_clock = Mhz(5000), .power_limit = {}};
-  context.job_iterations = 20000;
   return context;
 }
 
@@ -65,7 +65,7 @@ double cholesky_seconds() {
   return (thread_seconds() - start) / kTimes;
 }
 
-// The mean over all decisions of a job, including the first, in which most particles count.
+// The mean over all decisions of a job, the ledger's share included.
 void decision(benchmark::State& state) {
   const PolicyContext context = grid();
   double decisions = 0;
@@ -74,15 +74,22 @@ void decision(benchmark::State& state) {
   for (auto _ : state) {
     Random random(1);
     auto policy = make_policy("hypermile", context);
+    JobLedger ledger(context.settings.size(), context.window_iterations);
+    ledger.set_job(20000, 20000);
     double done = 0;
     double job = 0;
     while (done < 20000) {
       const double start = thread_seconds();
+      (*policy)->account(ledger);
       const Step step = (*policy)->next();
       const double took = thread_seconds() - start;
       job += took;
       slowest = std::max(slowest, took);
-      (*policy)->observe(measure(context, step, done, random));
+      const Window window = measure(context, step, done, random);
+      ledger.pass(step.setting != 0, window.iterations,
+                  *window.time_per_iteration * window.iterations);
+      ledger.add(step.setting, window);
+      (*policy)->observe(window);
       done += step.iterations;
       ++decisions;
     }

@@ -6,10 +6,7 @@
 #
 # Sources are listed and never globbed, so that a file which is not built is noticed.
 
-set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
-if(NOT HYPERMILE_PYTHON_ONLY)  # `pip install` must not fail because of the warnings of future compilers
-  list(APPEND HYPERMILE_WARNINGS -Werror)
-endif()
+set(HYPERMILE_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
 
 function(hypermile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)

@@ -34,6 +34,7 @@ class FakeGpu : public Gpu {
     sample.sm_clock = held.sm_clock.value_or(Mhz(1980));
     sample.memory_clock = held.memory_clock.value_or(Mhz(3201));
     sample.reasons = EventReasons{};
+    sample.gpu_utilization = busy;
     sample.power_limit = held.power_limit.value_or(Watts(700));
     sample.requested_power_limit = sample.power_limit;
     return sample;
@@ -57,20 +58,29 @@ class FakeGpu : public Gpu {
       held.memory_clock = setting.memory_clock;
       outcome.push_back({Knob::kMemoryClock, {}});
     }
-    if (setting.power_limit) {
+    if (setting.power_limit && stuck_limit) {
+      outcome.push_back({Knob::kPowerLimit, {}});
+    } else if (setting.power_limit) {
       held.power_limit = setting.power_limit;
       outcome.push_back({Knob::kPowerLimit, {}});
     }
     return outcome;
   }
   Result<void> reset(Knob knob) override {
+    if (deaf_resets > 0) {
+      --deaf_resets;
+      return {};
+    }
     if (knob == Knob::kSmClock) held.sm_clock.reset();
     if (knob == Knob::kMemoryClock) held.memory_clock.reset();
     if (knob == Knob::kPowerLimit) held.power_limit.reset();
     return {};
   }
 
-  Setting held;  // the last Setting it was given
+  Setting held;                // the last Setting it was given
+  std::optional<double> busy;  // utilisation that it shows, 0 to 1
+  int deaf_resets = 0;         // the next resets succeed and do nothing
+  bool stuck_limit = false;    // setting a power limit succeeds and does nothing
 
  private:
   const Clock& clock_;

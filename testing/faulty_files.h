@@ -59,6 +59,7 @@ class FaultyFiles final : public Files {
 
   void fail(Failure failure) { failure_ = std::move(failure); }
   int calls() const { return calls_; }
+  bool fail_only_writes = false;  // as on a disk that has become read-only
 
   // What another process finds after this one was killed.
   Disk after_kill() const;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "measure/sensor_trace.h"
 #include "policy/policy.h"
 
 namespace hypermile {
@@ -45,15 +46,14 @@ inline PolicyContext hostile_context(const ByteSource& byte) {
     if (byte() % 4 == 0) setting.power_limit = Watts(50.0 * (1 + byte() % 6));
     if (!setting.empty()) context.settings.push_back(setting);
   }
-  if (byte() % 2 == 0) context.job_iterations = 1000 * hostile_number(byte);
   if (byte() % 2 == 0) context.default_values.sm_clock = Mhz(1800);
   if (byte() % 4 == 0) context.default_values.power_limit = Watts(300);
   if (byte() % 4 == 0) context.objective.max_slowdown.reset();
   if (byte() % 8 == 0) context.objective.max_slowdown = 0.01 * (byte() % 100);
   if (byte() % 8 == 0) context.objective.power_budget = Watts(byte());
   if (byte() % 8 == 0) context.objective.host_power = Watts(byte());
-  context.objective.goal = static_cast<Goal>(byte() % 4);
-  context.predicted = byte() % context.settings.size();
+  context.objective.goal = static_cast<Goal>(byte() % 5);
+  context.traces = true;
   context.oracle = byte() % context.settings.size();
   return context;
 }
@@ -75,6 +75,16 @@ inline Window hostile_window(const ByteSource& byte, const PolicyContext& contex
   if (byte() % 8 == 0) window.setting.sm_clock = Mhz(77);
   if (byte() % 8 == 0) window.sm_clock = Mhz(1000 * hostile_number(byte));
   window.aborted = byte() % 8 == 0;
+  if (step.trace_for && byte() % 4 != 0) {
+    SensorTrace trace;
+    for (unsigned n = 4 * byte(); n > 0; --n) {
+      trace.power_w.push_back(byte() % 100 == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                : 1.0 * byte());
+      trace.gpu_percent.push_back(byte() % 101);
+      trace.memory_percent.push_back(byte() % 101);
+    }
+    window.trace = std::make_shared<const SensorTrace>(std::move(trace));
+  }
   return window;
 }
 

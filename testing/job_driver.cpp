@@ -12,7 +12,7 @@
 int main(int, char** argv) {
   using namespace hypermile;
   const SignalState inherited = SignalState::current();
-  const HeldSignals signals;
+  HeldSignals signals;
   JobCommand command;
   for (char** word = argv + 1; *word != nullptr; ++word) command.arguments.emplace_back(*word);
   command.environment = Environment::from(environ);

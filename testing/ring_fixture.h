@@ -24,7 +24,7 @@ class RingTest : public ::testing::Test {
     ASSERT_TRUE(made.ok()) << made.error().line();
     folder_ = std::make_unique<RingFolder>(std::move(*made));
     ::setenv(kRingDirVariable, folder_->path().c_str(), 1);
-    ASSERT_TRUE(writer_->open(RingSource::kLaunches));
+    ASSERT_TRUE(writer_->open(RingSource::kLaunches, kLargeRing));
     const auto found = folder_->discover();
     ASSERT_EQ(found.size(), 1U);
     reader_ = found.front();
@@ -50,7 +50,7 @@ class RingTest : public ::testing::Test {
               static_cast<ssize_t>(sizeof value));
   }
   static std::size_t slot_at(std::uint64_t number) {
-    return kSlotsOffset + (number % kSlotCount) * sizeof(RingSlot);
+    return kLargeRing.slots_offset() + (number % kLargeRing.slots) * sizeof(RingSlot);
   }
   void overwrite_head(std::uint64_t head) { overwrite(offsetof(RingHeader, head), head); }
 

@@ -26,7 +26,8 @@ class StandInTest : public ::testing::Test {
         (std::filesystem::temp_directory_path() / "hypermile-stand-in-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
     // Processes of other users take part too.
-    std::filesystem::permissions(folder_, std::filesystem::perms::all);
+    std::filesystem::permissions(folder_,
+                                 std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
     state_ = (folder_ / "state").string();
     ::setenv("HYPERMILE_SIM_STATE", state_.c_str(), 1);
     ::setenv("HYPERMILE_SIM_GPUS", "rtx3080ti,h200", 1);

@@ -11,10 +11,13 @@
 #include "base/random.h"
 #include "policy/policies.h"
 #include "policy/policy.h"
+#include "testing/ledgered_policy.h"
 
 namespace hypermile {
 
 struct SyntheticJob {
+  SyntheticJob() { context.traces = true; }  // though its windows have none
+
   PolicyContext context;
   std::vector<double> time;   // per Setting, relative to the default
   std::vector<double> power;  // per Setting, W
@@ -101,9 +104,12 @@ struct Played {
   std::vector<Step> probes;  // exploring Steps, in order
   std::size_t kept = 0;      // Setting of the last Step
   bool exploring = false;    // whether the last Step still was
+  double time = 0;           // mean over the job, relative to the default
+  double energy = 0;         // the same
 };
 
-inline Played play(Policy& policy, const SyntheticJob& job, int windows = 150, double noise = 0) {
+inline Played play(LedgeredPolicy& policy, const SyntheticJob& job, int windows = 150,
+                   double noise = 0) {
   Random random(7);
   Played played;
   for (int i = 0; i < windows; ++i) {
@@ -111,6 +117,8 @@ inline Played play(Policy& policy, const SyntheticJob& job, int windows = 150, d
     if (step.exploring) played.probes.push_back(step);
     played.kept = step.setting;
     played.exploring = step.exploring;
+    played.time += job.time[step.setting] / windows;
+    played.energy += job.energy(step.setting) / job.energy(0) / windows;
     policy.observe(job.window(step.setting, noise, random));
   }
   return played;
@@ -118,8 +126,8 @@ inline Played play(Policy& policy, const SyntheticJob& job, int windows = 150, d
 
 inline Played play(std::string_view policy, const SyntheticJob& job, int windows = 150,
                    double noise = 0) {
-  const auto made = make_policy(policy, job.context);
-  return made ? play(**made, job, windows, noise) : Played{};
+  LedgeredPolicy made(*make_policy(policy, job.context), job.context, 30.0 * windows);
+  return play(made, job, windows, noise);
 }
 
 }  // namespace hypermile

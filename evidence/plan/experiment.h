@@ -12,4 +12,8 @@ namespace hypermile {
 // Markdown: tables of every run, and how they compare with the abstract's findings.
 std::string experiment_evidence();
 
+// The same findings as rows of a table of papers: what the abstract says, what is found here, and
+// whether that reproduces it.
+std::string thesis_rows();
+
 }  // namespace hypermile

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plan_evidence H200: prints docs/evidence/layerwise.md. H200 is the folder of the first recordings
-// on an H200; benchmarks/h200 has a later recording of layers. scripts/evidence/layerwise calls it
-// from the root of the source tree.
+// plan_evidence H200 NETWORKS: prints docs/evidence/layerwise.md. H200 is the folder of the first
+// recordings on an H200; benchmarks/h200 has later recordings of layers. NETWORKS is a folder of
+// network files. `plan_evidence --thesis` prints the rows of the thesis alone.
+// scripts/evidence/layerwise calls both from the root of the source tree.
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "evidence/plan/cost_model.h"
 #include "evidence/plan/experiment.h"
+#include "evidence/plan/measured_plans.h"
+#include "evidence/plan/networks.h"
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--thesis") {
+    fmt::print("{}", hypermile::thesis_rows());
+    return 0;
+  }
+  const std::string networks = argc > 2 ? argv[2] : "";
   const std::string h200 = argc > 1 ? argv[1] : "../shared/data/h200";
   fmt::print(
       "# Clocks for layers\n\n"
@@ -24,6 +32,9 @@ int main(int argc, char** argv) {
       "Ada "
       "one), but not its batch, precision and figures.\n\n");
   fmt::print("{}", hypermile::experiment_evidence());
+  fmt::print("\n## Networks on four cards\n\n{}", hypermile::networks_evidence(networks));
+  fmt::print("\n## The training step as it is\n\n{}", hypermile::phases_evidence());
+  fmt::print("\n## Measured layers against the model\n\n{}", hypermile::measured_plans_evidence());
   const std::string graphs = "benchmarks/h200/layers_graphs.csv";
   if (std::filesystem::exists(graphs)) {
     fmt::print(

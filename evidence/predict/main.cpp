@@ -6,7 +6,7 @@
 //   predict_evidence DATA_FOLDER workloads|pooled|limits|speed
 //   predict_evidence DATA_FOLDER cards|scales SIMULATED_FOLDER
 //
-// SIMULATED_FOLDER holds the files simulated-*.csv that scripts/make-model writes.
+// SIMULATED_FOLDER holds the simulated-*.csv of scripts/evidence/left_out_models.py.
 #include <fmt/format.h>
 
 #include <algorithm>

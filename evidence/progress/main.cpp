@@ -64,6 +64,12 @@ int print_page(const std::string& folder) {
     }
     recordings.push_back(*std::move(stream));
   }
+  fmt::print(
+      "## Whole recordings\n\nReplayed from measurements, among them short epochs, graphs in "
+      "bursts "
+      "and rounds of a reinforcement learner. *Lock*: seconds from the first true iteration to the "
+      "first lock. *Known*: share of the time from there to the end of the recording.\n\n{}\n",
+      count_table(folder));
   if (!recordings.empty()) print_recordings(recordings);
   fmt::print(
       "## Streams without a period\n\nSimulated, 6 s each; locked less than 2 % of the "

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "evidence/progress/detector_trial.h"
 #include "evidence/progress/tables.h"
 #include "progress/period.h"
+#include "progress/recording_summary.h"
 
 namespace hypermile {
 namespace {
@@ -140,6 +142,44 @@ std::string period_table(const std::vector<LabelledStream>& recordings) {
     text += "\n";
   }
   return text;
+}
+
+std::string count_table(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+    const std::string file = entry.path().filename();
+    if (file.ends_with(".csv.gz")) names.push_back(file.substr(0, file.size() - 7));
+  }
+  std::ranges::sort(names);
+  std::string table =
+      "| recording | true iterations | counted | lock s | known | breaks |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const std::string& name : names) {
+    const auto stream = load_recording(folder, name);
+    if (!stream) continue;
+    const RecordingSummary found = summarize_recording(stream->launches);
+    const DetectorTrace told = trace(*stream, 0);
+    table += fmt::format("| {} | {} | ", name, stream->gpu_begins.size());
+    if (told.locks.empty()) {
+      table += fmt::format("refused: {} | - | - | - |\n", found.reason);
+      continue;
+    }
+    const Instant first = told.locks.front().lock.time;
+    Seconds unknown;
+    for (std::size_t i = 0; i < told.breaks.size(); ++i) {
+      const auto next = std::ranges::find_if(
+          told.locks, [&](const auto& lock) { return lock.lock.time > told.breaks[i].time; });
+      const Instant until =
+          next != told.locks.end() ? next->lock.time : stream->launches.back().time;
+      unknown += until - told.breaks[i].time;
+    }
+    const Seconds all = stream->launches.back().time - first;
+    table += fmt::format("{:.0f} | {:.2f} | {:.0f} % | {} |\n", found.iterations,
+                         (first - stream->gpu_begins.front()).value(), 100 * (1 - unknown / all),
+                         told.breaks.size());
+  }
+  return table;
 }
 
 }  // namespace hypermile

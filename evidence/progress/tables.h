@@ -12,6 +12,8 @@ namespace hypermile {
 
 // Time to lock, counts and levels of recordings, from `starts` random starts each.
 std::string lock_table(const std::vector<LabelledStream>& recordings, std::size_t starts);
+// What `detect` counts in every recording of a folder, against the true number.
+std::string count_table(const std::string& folder);
 // The period from host times over windows, compared with the GPU's over the same windows.
 std::string period_table(const std::vector<LabelledStream>& recordings);
 // Results on edited recordings.

@@ -26,7 +26,7 @@ class SimulatedTrainer(Trainer):
 
 with SimulatedGpu() as gpu, tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(folder, max_steps=steps, per_device_train_batch_size=4, report_to=[], save_strategy="no",
-                                  disable_tqdm=True, no_cuda=True)
+                                  disable_tqdm=True)
     callback = HypermileCallback(observe_only=True)
     SimulatedTrainer(model, arguments, train_dataset=data, callbacks=[callback]).train()
 

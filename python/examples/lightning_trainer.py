@@ -13,7 +13,10 @@ if sys.version_info >= (3, 11) and torch.__version__.startswith("1."):
     # Lightning imports PyTorch's sharding wherever it is available, but that of PyTorch 1.13 fails
     # under Python 3.11.
     torch.distributed.is_available = lambda: False
-import pytorch_lightning  # noqa: E402
+try:
+    import lightning.pytorch as pytorch_lightning  # noqa: E402
+except ImportError:
+    import pytorch_lightning  # noqa: E402
 from hypermile.integrations.lightning import HypermileCallback  # noqa: E402
 from simulated_gpu import SimulatedGpu  # noqa: E402
 

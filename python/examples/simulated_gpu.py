@@ -2,7 +2,7 @@
 """Lets the examples run without a GPU: a simulated job runs on hypermile's NVML stand-in, and each training step waits for
 one of its iterations. So a step takes as long as the simulated GPU's clocks allow.
 
-    export HYPERMILE_NVML=$PWD/build/lib/nvmlsim/libnvidia-ml.so.1 HYPERMILE_SIM_GPUS=rtx3080ti
+    export HYPERMILE_NVML=$(python -c 'from hypermile.program import stand_in; print(stand_in())') HYPERMILE_SIM_GPUS=rtx3080ti
     python python/examples/plain_loop.py
 
 On a machine with a GPU, remove the two lines that use this file."""

@@ -17,11 +17,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, Union
 
 from . import _core, program
-from .plan import Plan, Segment, read_plan
+from .plan import Place, Plan, Segment, read_plan
 
 if TYPE_CHECKING:
     import torch
 
+_IN_MODULE = ("forward", "recompute")  # phases in which the module itself runs
 Source = Union[Plan, str, "os.PathLike[str]", Mapping[str, Any]]
 
 
@@ -120,7 +121,7 @@ class PlanExecutor:
                trial: Optional[Trial], dry_run: bool) -> None:
         plan = source if isinstance(source, Plan) else read_plan(source)
         modules = dict(model.named_modules())
-        _check(plan, modules, optimizer)
+        places = [_place_of(segment, modules, optimizer, plan.network) for segment in plan.segments]
         guardian = program.find_program("hypermiled")
         slowdown = plan.max_slowdown if max_slowdown is None else max_slowdown
         execution = _core.Execution(
@@ -133,25 +134,28 @@ class PlanExecutor:
             None if dry_run else "" if guardian is None else str(guardian),
         )
         self._execution = execution
-        for number, segment in enumerate(plan.segments):
-            boundary = execution.boundary(number, of_module=segment.phase == "forward")
-            if segment.calls > 1:
-                boundary = _at_call(boundary, segment.call, segment.calls)
-            self._removers.append(_place(boundary, segment, modules, optimizer))
+        for number, place in enumerate(places):
+            boundary = execution.boundary(number, of_module=place.phase in _IN_MODULE)
+            if place.calls > 1:
+                boundary = _at_call(boundary, place.call, place.calls)
+            self._removers.append(_hook(boundary, place, modules, optimizer))
 
     def _remove_hooks(self) -> None:
         while self._removers:
             self._removers.pop()()
 
 
-def _check(plan: Plan, modules: Mapping[str, Any], optimizer: Any) -> None:
-    for segment in plan.segments:
-        if segment.phase == "optimizer":
+def _place_of(segment: Segment, modules: Mapping[str, Any], optimizer: Any, network: str) -> Place:
+    """The first place of a segment where a hook can be. Raises ValueError where there is none."""
+    for place in segment.places:
+        if place.phase == "optimizer":
             if optimizer is None:
                 raise ValueError("the plan changes clocks at the optimizer's step; pass the optimizer as optimizer=")
-        elif segment.layer not in modules:
-            raise ValueError(f"the model has no module '{segment.layer}', where the plan for {plan.network} changes clocks; "
-                             "make the plan from hypermile.export_layers() of this model")
+            return place
+        if place.layer in modules and place.phase != "communication":
+            return place
+    raise ValueError(f"the model has no module '{segment.layer}', where the plan for {network} changes clocks; "
+                     "make the plan from hypermile.export_layers() of this model")
 
 
 def _at_call(boundary: Callable[..., None], call: int, calls: int) -> Callable[..., None]:
@@ -167,14 +171,13 @@ def _at_call(boundary: Callable[..., None], call: int, calls: int) -> Callable[.
     return hook
 
 
-def _place(boundary: Callable[..., None], segment: Segment, modules: Mapping[str, Any],
-           optimizer: Any) -> Callable[[], None]:
-    """Installs the hook where the segment begins; returns a function that removes it."""
-    if segment.phase == "forward":
-        remover: Callable[[], None] = modules[segment.layer].register_forward_pre_hook(boundary).remove
+def _hook(boundary: Callable[..., None], place: Place, modules: Mapping[str, Any], optimizer: Any) -> Callable[[], None]:
+    """Installs the hook; returns a function that removes it."""
+    if place.phase in _IN_MODULE:
+        remover: Callable[[], None] = modules[place.layer].register_forward_pre_hook(boundary).remove
         return remover
-    if segment.phase == "backward":
-        return _before_backward(modules[segment.layer], boundary)
+    if place.phase == "backward":
+        return _before_backward(modules[place.layer], boundary)
     return _before_step(optimizer, boundary)
 
 

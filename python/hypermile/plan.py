@@ -10,15 +10,31 @@ from typing import Any, Dict, List, Mapping, Union
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a segment may begin: a layer of the plan, in the pass `phase`."""
+
+    layer: str
+    phase: str  # "forward", "backward", "optimizer", "recompute" or "communication"
+    call: int  # which call of that layer within an iteration, from 0; calls that recompute count as forward calls
+    calls: int
+
+
+@dataclass(frozen=True)
 class Segment:
-    """Consecutive layers at one setting. It begins with `layer`, in the pass `phase`."""
+    """Consecutive layers at one setting. It begins with the first of `places`. A layer that is an operator outside of modules
+    cannot be hooked; then it begins with the next place that can."""
 
     setting: str
     seconds: float  # the planner's estimate
-    layer: str
-    phase: str  # "forward", "backward" or "optimizer"
-    call: int  # which call of that layer within an iteration, from 0
-    calls: int
+    places: List[Place]
+
+    @property
+    def layer(self) -> str:
+        return self.places[0].layer
+
+    @property
+    def phase(self) -> str:
+        return self.places[0].phase
 
 
 @dataclass(frozen=True)
@@ -46,21 +62,20 @@ def read_plan(source: Union[str, "os.PathLike[str]", Mapping[str, Any]]) -> Plan
 def _plan(document: Mapping[str, Any]) -> Plan:
     layers = document["layers"]
     totals: Dict[Any, int] = {}
+    keys = [(layer["name"], "forward" if layer["phase"] == "recompute" else layer["phase"]) for layer in layers]
     occurrences = []
-    for layer in layers:
-        key = (layer["name"], layer["phase"])
+    for key in keys:
         occurrences.append(totals.get(key, 0))
         totals[key] = occurrences[-1] + 1
     segments = []
     for segment in document["segments"]:
-        first = layers[segment["first"]]
+        first, last = segment["first"], segment["last"]
+        indices = range(first, last + 1) if last >= first else [*range(first, len(layers)), *range(last + 1)]
         segments.append(Segment(
             setting=str(segment["setting"]),
             seconds=float(segment["time_s"]),
-            layer=first["name"].split("+")[0],  # names of fused layers are joined by "+"
-            phase=first["phase"],
-            call=occurrences[segment["first"]],
-            calls=totals[first["name"], first["phase"]],
+            # Names of fused layers are joined by "+".
+            places=[Place(layers[i]["name"].split("+")[0], layers[i]["phase"], occurrences[i], totals[keys[i]]) for i in indices],
         ))
     if not segments:
         raise ValueError("not a plan: it has no segments; make one with 'hypermile plan … --json'")

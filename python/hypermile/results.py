@@ -89,7 +89,15 @@ class Job:
     energy_change_interval95: Optional[float] = None
     time_change: Optional[float] = None
     time_change_interval95: Optional[float] = None
+    kwh: Optional[float] = None  # of the GPUs and, where host_joules is known, of the host's processors
+    host_joules: Optional[float] = None
+    cost: Optional[float] = None  # in `currency`, where the run was given a price
+    saved_cost: Optional[float] = None
+    currency: Optional[str] = None
+    co2e_g: Optional[float] = None  # where the run was given a carbon intensity
+    saved_co2e_g: Optional[float] = None
     text: str = ""  # as the terminal has it
+    bill_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,20 @@ class Result:
     events: List[Dict[str, Any]] = field(default_factory=list, repr=False)
     totals: Dict[str, float] = field(default_factory=dict)
 
+    @property
+    def saved_percent(self) -> Optional[float]:
+        """Of the whole job's energy, search included; negative where it used more. None where that is not known."""
+        change = None if self.job is None else self.job.energy_change
+        return None if change is None else -100 * change
+
+    @property
+    def line(self) -> str:
+        """The whole run in one line."""
+        if self.baseline is None:
+            return f"nothing measured: {self.reason}"
+        parts = [self.job.text if self.job is not None and self.job.text else f"at the driver's default {self.baseline.text}", self.reason]
+        return "; ".join(part for part in parts if part)
+
     def frame(self, kind: str = "windows") -> "pandas.DataFrame":
         """"windows", "decisions", "settings", or the type of an event ("sample", "state", …). Needs pandas."""
         import pandas
@@ -122,7 +144,7 @@ class Result:
     def __str__(self) -> str:
         if self.baseline is None:
             return f"nothing measured: {self.reason}"
-        lines = [self.job.text] if self.job is not None and self.job.text else []
+        lines = [text for text in (self.job.text, self.job.bill_text) if text] if self.job is not None else []
         lines.append(f"default: {self.baseline.text}")
         if self.saving is not None and self.final is not None:
             lines.append(f"{_setting_text(self.final.setting)}: {self.final.text}; "
@@ -152,7 +174,7 @@ def _figures(path: Union[str, "os.PathLike[str]"], events: List[Dict[str, Any]])
         return {}, ""
     found = program.find_program()
     if found is None:
-        return {}, "the program hypermile was not found; install it, or name it in HYPERMILE_BIN"
+        return {}, program.MISSING
     done = subprocess.run([str(found), "report", os.fspath(path), "--json"], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     if done.returncode != 0:

@@ -18,12 +18,16 @@ from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Type, TypeVar, Union, overload
 
 from . import _core, program, rings
+from .following import Following
 from .results import Result, read_log
+from .trackers import Tracker
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PathLike = Union[str, "os.PathLike[str]"]
 
 _INJECTION = "CUDA_INJECTION64_PATH"
+_RUN_WATCHES = "hypermile already watches this job (HYPERMILE_RING_DIR is set), and has the results"
+_FIRST_RANK_WATCHES = "the first rank of this node watches the job, and has the result"
 _SUMMARY_SECONDS = 30.0  # for the controller to restore the GPUs after it is asked to end
 
 
@@ -34,12 +38,15 @@ class Watch:
     """
 
     def __init__(self, arguments: Sequence[str], log: Optional[PathLike], local_rank: Optional[int],
-                 device: Optional[int], quiet: bool) -> None:
+                 device: Optional[int], quiet: bool, track: Sequence[Tracker] = (), first_step: int = 0) -> None:
         self._arguments = list(arguments)
         self._told_log = None if log is None else Path(log)
         self._rank = local_rank
         self._device = device
         self._quiet = quiet
+        self._track = list(track)
+        self._first_step = first_step
+        self._following: Optional[Following] = None
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
         self._log_begins = 0
@@ -51,7 +58,8 @@ class Watch:
             self.result = Result(reason=self._start() or "the block has not ended yet")
         except Exception as problem:  # training must go on, whatever failed
             self.result = Result(reason=f"hypermile could not start: {problem}")
-        self._say()
+        if self._process is None:
+            self._say()
         return self
 
     def stop(self) -> Result:
@@ -84,7 +92,7 @@ class Watch:
     def __call__(self, function: Function) -> Function:
         @functools.wraps(function)
         def watched(*arguments: Any, **named: Any) -> Any:
-            watch = Watch(self._arguments, self._told_log, self._rank, self._device, self._quiet)
+            watch = Watch(self._arguments, self._told_log, self._rank, self._device, self._quiet, self._track, self._first_step)
             with watch:
                 answer = function(*arguments, **named)
             watched.result = watch.result  # type: ignore[attr-defined]
@@ -95,18 +103,18 @@ class Watch:
     def _start(self) -> Optional[str]:
         """Starts the controller. Returns why there is none, or None."""
         if rings.told_by_launcher():
-            return "hypermile already watches this job (HYPERMILE_RING_DIR is set), and has the results"
+            return _RUN_WATCHES
         rank = rings.Rank.here(self._rank)
         found = program.find_program()
         if found is None:
-            return "the program hypermile was not found; install it, or name it in HYPERMILE_BIN"
+            return program.MISSING
         _carry_library()
         folder = rings.listen(rank)
         device = self._device if self._device is not None else _device_of(rank)
         if device is not None:
             _core.tell_device(device)
         if rank.local != 0:
-            return "the first rank of this node watches the job, and has the result"
+            return _FIRST_RANK_WATCHES
         self._folder = tempfile.TemporaryDirectory(prefix="hypermile-")
         log = self._log_file()
         self._log_begins = log.stat().st_size if log.exists() else 0
@@ -118,6 +126,9 @@ class Watch:
             # job.
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
                                              env=environment, start_new_session=True)
+        if self._track:
+            self._following = Following(log, self._log_begins, self._track, self._first_step,
+                                        lambda: read_log(log, begin=self._log_begins).saved_percent)
         return None
 
     def _stop(self, process: "subprocess.Popen[bytes]") -> Result:
@@ -130,9 +141,14 @@ class Watch:
                 process.wait()
         words = Path(self._words_file()).read_text(encoding="utf-8", errors="replace").strip()
         log = self._log_file()
-        if not log.exists():
-            return Result(reason=_last_line(words) or f"hypermile ended with {process.returncode} and no log")
-        return read_log(log, begin=self._log_begins, said=words)
+        if log.exists():
+            result = read_log(log, begin=self._log_begins, said=words)
+        else:
+            result = Result(reason=_last_line(words) or f"hypermile ended with {process.returncode} and no log")
+        if self._following is not None:
+            self._following.stop(result.saved_percent)
+            self._following = None
+        return result
 
     def _log_file(self) -> Path:
         assert self._folder is not None
@@ -143,8 +159,9 @@ class Watch:
         return os.path.join(self._folder.name, "words")
 
     def _say(self) -> None:
-        if not self._quiet and not self.running and self.result.reason:
-            print(f"hypermile: {self.result.reason}", file=sys.stderr)
+        """Says nothing where another process will."""
+        if not self._quiet and self.result.reason not in (_RUN_WATCHES, _FIRST_RANK_WATCHES):
+            print(f"hypermile: {self.result.line}", file=sys.stderr)
 
 
 def _last_line(words: str) -> str:
@@ -180,25 +197,27 @@ def optimize(function: Function) -> Function: ...
 def optimize(function: None = None, *, max_slowdown: float = ..., policy: Optional[str] = ...,
              objective: Optional[str] = ..., knobs: Optional[str] = ..., gpu: Optional[str] = ...,
              iterations: Optional[int] = ..., cache: Optional[PathLike] = ..., log: Optional[PathLike] = ...,
-             local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...) -> Watch: ...
+             local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...,
+             track: Sequence[Tracker] = ..., first_step: int = ...) -> Watch: ...
 
 
 def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05, policy: Optional[str] = None,
              objective: Optional[str] = None, knobs: Optional[str] = None, gpu: Optional[str] = None,
              iterations: Optional[int] = None, cache: Optional[PathLike] = None, log: Optional[PathLike] = None,
-             local_rank: Optional[int] = None, device: Optional[int] = None,
-             quiet: bool = True) -> Union[Watch, Function]:
+             local_rank: Optional[int] = None, device: Optional[int] = None, quiet: bool = True,
+             track: Sequence[Tracker] = (), first_step: int = 0) -> Union[Watch, Function]:
     """Spends the least energy within a slowdown, while the block or function runs.
 
     Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` is the path of the event log.
     `local_rank` and `device` say which rank of this node this process is and which CUDA device it trains on, where torchrun's
-    variables do not say so. Unless `quiet`, prints on stderr why nothing could be done, and how it ended.
+    variables do not say so. Unless `quiet`, prints one line on stderr: what was saved, or why nothing could be done. `track` names
+    trackers (hypermile.trackers), whose steps count from `first_step`.
     """
     arguments = ["--max-slowdown", _percentage(max_slowdown)]
     options = {"--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu, "--iterations": iterations,
                "--cache": cache}
     arguments += _given(options)
-    watch = Watch(arguments, log, local_rank, device, quiet)
+    watch = Watch(arguments, log, local_rank, device, quiet, track, first_step)
     return watch if function is None else watch(function)
 
 
@@ -208,14 +227,15 @@ def observe(function: Function) -> Function: ...
 
 @overload
 def observe(function: None = None, *, gpu: Optional[str] = ..., log: Optional[PathLike] = ...,
-            local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...) -> Watch: ...
+            local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...,
+            track: Sequence[Tracker] = ..., first_step: int = ...) -> Watch: ...
 
 
 def observe(function: Optional[Function] = None, *, gpu: Optional[str] = None, log: Optional[PathLike] = None,
-            local_rank: Optional[int] = None, device: Optional[int] = None,
-            quiet: bool = True) -> Union[Watch, Function]:
+            local_rank: Optional[int] = None, device: Optional[int] = None, quiet: bool = True,
+            track: Sequence[Tracker] = (), first_step: int = 0) -> Union[Watch, Function]:
     """Measures time and energy of each iteration while the block or function runs; changes nothing on any GPU."""
-    watch = Watch(["--observe", *_given({"--gpu": gpu})], log, local_rank, device, quiet)
+    watch = Watch(["--observe", *_given({"--gpu": gpu})], log, local_rank, device, quiet, track, first_step)
     return watch if function is None else watch(function)
 
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Gpu, registered by module.cpp. Called on Python threads; errors become
-// RuntimeError.
+// A card of the Python package, which leases and executions of library.h share.
 #pragma once
 
-#include <pybind11/pybind11.h>
-
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "base/clock.h"
-#include "base/result.h"
 #include "gpu/gpu.h"
 
 namespace hypermile {
@@ -21,18 +15,5 @@ struct PythonGpu {
   std::unique_ptr<Clock> clock = make_real_clock();
   std::unique_ptr<Gpu> gpu;  // last, because it uses the clock
 };
-
-// `name` is as for --gpu; without it, opens the first GPU that CUDA shows to this process.
-Result<std::shared_ptr<PythonGpu>> open_python_gpu(const std::optional<std::string>& name);
-
-// Throws an exception that Python sees as a RuntimeError with the error's line.
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().line());
-  return std::move(result).value();
-}
-
-// Registers the class Gpu, with a card's identity and sensors.
-void bind_gpus(pybind11::module_& module);
 
 }  // namespace hypermile

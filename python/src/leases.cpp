@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile._core.Lease: the right to change one GPU's settings, for profiling. A thread renews it.
-// It ends with release(), with the object or with the process, and then the daemon or guardian
-// restores the GPU.
+// The calls of library.h about a lease: the right to change one GPU's settings, for profiling. A
+// thread renews it. It ends with its release, with the object or with the process, and then the
+// daemon or guardian restores the GPU.
 #include "leases.h"
 
 #include <chrono>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <thread>
+#include <vector>
 
+#include "answer.h"
 #include "gpu/nvml/nvml_setters.h"
 #include "gpus.h"
-
-namespace py = pybind11;
+#include "library.h"
 
 namespace hypermile {
 namespace {
@@ -23,61 +22,60 @@ constexpr std::chrono::milliseconds kLook{2};
 constexpr std::chrono::seconds kClaimDeadline{30};
 constexpr std::chrono::seconds kAnswerDeadline{20};
 
-// False where the condition was not true in time.
+// Returns when the condition is true, or after the deadline.
 template <class Condition>
-bool wait_for(std::chrono::seconds deadline, Condition condition) {
+void wait_for(std::chrono::seconds deadline, Condition condition) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
+  while (!condition() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(kLook);
   }
-  return true;
 }
+
+}  // namespace
 
 class PythonLease {
  public:
-  PythonLease(std::shared_ptr<PythonGpu> card, const std::string& program,
-              const std::string& guardian)
-      : card_(std::move(card)), port_(python_lease(program, guardian), *card_->clock) {
-    const py::gil_scoped_release release;
-    port_.claim({card_->gpu->identity().uuid});
-    wait_for(kClaimDeadline, [this] { return port_.state() != PortState::kClaiming; });
-    if (port_.state() != PortState::kHeld) throw std::runtime_error(problem());
+  static Result<std::unique_ptr<PythonLease>> open(PythonGpuHandle card, const std::string& program,
+                                                   const std::string& guardian) {
+    auto lease = std::unique_ptr<PythonLease>(new PythonLease(std::move(card), program, guardian));
+    LeasePort& port = lease->port_;
+    port.claim({lease->card_->gpu->identity().uuid});
+    wait_for(kClaimDeadline, [&] { return port.state() != PortState::kClaiming; });
+    if (port.state() != PortState::kHeld) return lease->problem();
+    return lease;
   }
 
-  // Returns the setting that was applied, perhaps clamped to what is allowed.
-  std::string set(const std::string& text) {
-    const py::gil_scoped_release release;
-    const Setting setting = value_or_throw(parse_setting(text));
-    if (port_.state() != PortState::kHeld) throw std::runtime_error(problem());
+  Result<std::string> set(const char* text) {
+    ASSIGN_OR_RETURN(const Setting setting, parse_setting(text));
+    if (port_.state() != PortState::kHeld) return problem();
     port_.ask(card_->gpu->identity().uuid, setting);
     std::vector<PortAnswer> answers;
     wait_for(kAnswerDeadline, [&] {
       answers = port_.take_answers();
       return !answers.empty() || port_.state() != PortState::kHeld;
     });
-    if (answers.empty()) throw std::runtime_error(problem());
-    return to_string(value_or_throw(std::move(answers.back().told)));
+    if (answers.empty()) return problem();
+    ASSIGN_OR_RETURN(const Setting told, std::move(answers.back().told));
+    return to_string(told);
   }
 
-  void release() {
-    const py::gil_scoped_release release_interpreter;
-    if (const Result<void> released = port_.release(); !released) {
-      throw std::runtime_error(released.error().line());
-    }
+  Result<std::string> release() {
+    RETURN_IF_ERROR(port_.release());
+    return std::string();
   }
 
  private:
-  std::string problem() const {
+  PythonLease(PythonGpuHandle card, const std::string& program, const std::string& guardian)
+      : card_(std::move(card)), port_(python_lease(program, guardian), *card_->clock) {}
+
+  Error problem() const {
     const auto problem = port_.problem();
-    return problem ? problem->line() : "the GPU does not answer";
+    return problem ? *problem : Error{ErrorCode::kTimeout, "the GPU does not answer", ""};
   }
 
-  std::shared_ptr<PythonGpu> card_;
+  PythonGpuHandle card_;
   LeasePort port_;
 };
-
-}  // namespace
 
 LeasePortOptions python_lease(const std::string& program, const std::string& guardian) {
   LeasePortOptions options;
@@ -88,18 +86,29 @@ LeasePortOptions python_lease(const std::string& program, const std::string& gua
   return options;
 }
 
-void bind_leases(py::module_& module) {
-  py::class_<PythonLease>(module, "Lease")
-      .def(py::init<std::shared_ptr<PythonGpu>, const std::string&, const std::string&>(),
-           py::arg("gpu"), py::arg("program"), py::arg("guardian") = "")
-      .def("set", &PythonLease::set, py::arg("setting"),
-           "\"sm=1410MHz mem=1593MHz limit=300W\" or \"default\"; returns the setting that was "
-           "applied.")
-      .def("release", &PythonLease::release);
-  module.def(
-      "check_setting",
-      [](const std::string& text) { return to_string(value_or_throw(parse_setting(text))); },
-      py::arg("text"), "The setting in hypermile's notation; RuntimeError where it is invalid.");
+}  // namespace hypermile
+
+hypermile::PythonLease* hypermile_python_lease_open(PythonGpuHandle* gpu, const char* program,
+                                                    const char* guardian) {
+  return hypermile::answer_object<hypermile::PythonLease>(
+      [&] { return hypermile::PythonLease::open(*gpu, program, guardian); });
 }
 
-}  // namespace hypermile
+const char* hypermile_python_lease_set(hypermile::PythonLease* lease, const char* setting) {
+  return hypermile::answer_text([&] { return lease->set(setting); });
+}
+
+int hypermile_python_lease_release(hypermile::PythonLease* lease) {
+  return hypermile::answer_text([&] { return lease->release(); }) == nullptr ? 0 : 1;
+}
+
+void hypermile_python_lease_close(hypermile::PythonLease* lease) {
+  delete lease;
+}
+
+const char* hypermile_python_check_setting(const char* text) {
+  return hypermile::answer_text([&]() -> hypermile::Result<std::string> {
+    ASSIGN_OR_RETURN(const hypermile::Setting setting, hypermile::parse_setting(text));
+    return to_string(setting);
+  });
+}

@@ -39,7 +39,7 @@ class Machine(World):
         return self.start([*command, *map(str, arguments)], env={**self.environment, **variables})
 
 
-def answer(process, seconds=120):
+def answer(process, seconds=300):
     """The last line of a script's output, as JSON."""
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err

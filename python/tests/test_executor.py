@@ -210,12 +210,52 @@ def test_calls_of_a_module_that_is_called_twice_are_distinguished():
 
     document = plan(["sm=1500MHz", "sm=900MHz"], ("a", "a"), ("forward", "forward"))
     segments = hypermile.read_plan(document).segments
-    assert [(s.call, s.calls) for s in segments] == [(0, 2), (1, 2)]
+    assert [(s.places[0].call, s.places[0].calls) for s in segments] == [(0, 2), (1, 2)]
     calls = []
     hook = _at_call(calls.append, 1, 2)
     for i in range(4):
         hook(i)
     assert calls == [1, 3]
+
+
+def test_a_segment_that_begins_with_an_operator_begins_at_the_next_module():
+    import hypermile
+    from hypermile.executor import _place_of
+
+    document = plan(["sm=1500MHz"], ("block:add", "block.norm", "optimizer"), ("forward", "forward", "optimizer"))
+    document["segments"] = [{"first": 0, "last": 2, "setting": "sm=1500MHz", "time_s": 0.01}]
+    segment = hypermile.read_plan(document).segments[0]
+    assert _place_of(segment, {"block.norm": None}, None, "n").layer == "block.norm"
+    assert _place_of(segment, {}, object(), "n").phase == "optimizer"
+    with pytest.raises(ValueError, match="optimizer="):
+        _place_of(segment, {}, None, "n")
+
+
+def test_hooks_cost_less_than_half_a_percent_of_a_planned_step(tmp_path):
+    """A segment lasts at least as long as a switch, and a boundary takes 20 µs at most (test_overhead.py)."""
+    import subprocess
+
+    import hypermile
+    from conftest import HYPERMILE
+    from networks import Block
+
+    model = torch.nn.Sequential(*(Block(768, 12) for _ in range(4)))
+    hypermile.export_layers(model, torch.empty(64, 1024, 768), tmp_path / "n.json", shapes_only=True)
+    for latency in ("5ms", "20ms"):
+        done = subprocess.run([HYPERMILE, "plan", tmp_path / "n.json", "--gpu", "a4000", "--precision", "bf16", "--switch-latency",
+                               latency, "--json"], capture_output=True, text=True, check=True)
+        document = json.loads(done.stdout)
+        step = sum(layer["time_s"] for layer in document["layers"])
+        assert len(document["segments"]) > 1
+        assert 20e-6 * len(hypermile.read_plan(document).segments) < 0.005 * step
+
+
+def test_a_checkpointed_layer_counts_its_second_run_as_a_call():
+    import hypermile
+
+    document = plan(["sm=1500MHz", "sm=900MHz", "default"], ("a", "a", "a"), ("forward", "recompute", "backward"))
+    places = [segment.places[0] for segment in hypermile.read_plan(document).segments]
+    assert [(p.phase, p.call, p.calls) for p in places] == [("forward", 0, 2), ("recompute", 1, 2), ("backward", 0, 1)]
 
 
 @pytest.mark.parametrize("broken", [{}, {"layers": [], "segments": [], "strategies": []},

@@ -5,6 +5,7 @@ import csv
 import json
 import subprocess
 import sys
+import textwrap
 
 import hypermile
 import pytest
@@ -67,24 +68,23 @@ def test_a_module_without_a_name_and_one_called_twice():
             return self.layer(torch.relu(self.layer(x)))
 
     layers = hypermile.export_layers(Twice(), torch.zeros(2, 8))["layers"]
-    assert [layer["name"] for layer in layers] == ["layer", "layer"]
+    assert [layer["name"] for layer in layers] == ["layer", ":relu", "layer"]
+    assert layers[2]["trains"] is False  # the optimizer updates it once
 
 
-def test_an_unknown_module_is_exported_and_counted_by_the_planner(tmp_path):
+def test_an_unknown_module_is_exported_by_its_operators(tmp_path):
     class Strange(torch.nn.Module):
         def forward(self, x):
             return x.sin()
 
     hypermile.export_layers(torch.nn.Sequential(torch.nn.Linear(8, 8), Strange()), torch.zeros(2, 8), tmp_path / "n.json")
-    assert plan(tmp_path / "n.json")["unknown_operators"] == [{"type": "Strange", "count": 1}]
+    planned = plan(tmp_path / "n.json")
+    assert planned["unknown_operators"] == []
+    assert [layer["name"] for layer in planned["layers"] if layer["phase"] == "forward"] == ["0", "1:sin"]
 
 
 def test_a_model_without_layers_is_an_error():
     class Nothing(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.child = torch.nn.Identity()
-
         def forward(self, x):
             return x
 
@@ -129,6 +129,70 @@ def test_a_grid_of_settings_under_a_lease_with_energy(machine, tmp_path):
     assert not machine.changed()
     calibrated = plan("vgg16", "--calibrate", tmp_path / "c.csv", "--precision", "fp32")
     assert calibrated["efficiency"]["shapes"] == 2
+
+
+PROFILE = """
+    import json, torch, hypermile
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU())
+    costs = hypermile.profile_layers(model, torch.zeros(8, 64), seconds=0.3, name="two")
+    print(json.dumps([vars(cost) for cost in costs]))
+"""
+
+
+def test_a_sweep_of_layers_gives_the_grid_to_the_script_and_goes_on_where_it_stopped(machine, tmp_path):
+    load = machine.start(machine.job(600))
+    script = tmp_path / "profile.py"
+    script.write_text(textwrap.dedent(PROFILE), encoding="utf-8")
+    out = tmp_path / "layers.csv"
+
+    def sweep(grid):
+        job = machine.start([HYPERMILE, "sweep", "--layers", "--gpu", "0", "--grid", grid, "--out", str(out), "--", sys.executable,
+                             str(script)], env=machine.environment)
+        return answer(job)
+
+    first = sweep("sm=1200")
+    text = out.read_text(encoding="utf-8")
+    out.write_text(text + "two,8,fp3", encoding="utf-8")  # a profile that was killed while it wrote
+    second = sweep("sm=1500/1200")
+    load.kill()
+    assert [cost["setting"] for cost in first] == ["default"] * 2 + ["sm=1200MHz"] * 2
+    assert second[:4] == first and [cost["setting"] for cost in second[4:]] == ["sm=1500MHz"] * 2
+    assert all(cost["gpu"] and cost["fwd_j_error"] is not None for cost in second)
+    assert any(cost["drift"] != 1 for cost in second)
+    assert not machine.changed()
+
+
+def test_a_profile_of_something_else_is_not_continued(tmp_path):
+    model = torch.nn.Linear(4, 4)
+    path = tmp_path / "c.csv"
+    hypermile.profile_layers(model, torch.zeros(2, 4), path, name="a", seconds=0.01)
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="another model than b"):
+        hypermile.profile_layers(model, torch.zeros(2, 4), path, name="b", seconds=0.01)
+    with pytest.raises(ValueError, match="another batch than 8"):
+        hypermile.profile_layers(model, torch.zeros(8, 4), path, name="a", seconds=0.01)
+    path.write_text(before.replace(before.splitlines()[1].split(",")[8], "nan"), encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2: not a row"):
+        hypermile.profile_layers(model, torch.zeros(2, 4), path, name="a", seconds=0.01)
+    path.write_text("gpu,power\n1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="is not a profile"):
+        hypermile.profile_layers(model, torch.zeros(2, 4), path, name="a", seconds=0.01)
+    assert path.read_text(encoding="utf-8") == "gpu,power\n1,2\n"
+
+
+def test_operators_outside_of_modules_are_profiled():
+    class Attention(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.all = torch.nn.Linear(16, 48)
+
+        def forward(self, x):
+            q, k, v = self.all(x).chunk(3, -1)
+            return torch.softmax(torch.bmm(q, k.transpose(1, 2)), -1) @ v
+
+    costs = hypermile.profile_layers(Attention(), torch.randn(2, 8, 16), seconds=0.01)
+    assert [cost.type for cost in costs if cost.layer.startswith(":")] == ["MatMul", "Softmax", "MatMul"]
 
 
 def test_profiling_killed_midway_restores(machine):

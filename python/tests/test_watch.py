@@ -164,7 +164,8 @@ def test_ranks_of_one_node_are_one_job(two_gpus):
         '''
         import textwrap
         ranks = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(rank), sys.argv[1]], stdout=subprocess.PIPE,
-                                  text=True, env={**os.environ, "LOCAL_RANK": str(i), "LOCAL_WORLD_SIZE": "2",
+                                  text=True, env={**os.environ, "RANK": str(i), "WORLD_SIZE": "2", "LOCAL_RANK": str(i),
+                                                  "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500",
                                                   "HYPERMILE_SIM_GROUP": "job:2"}) for i in range(2)]
         print(json.dumps([json.loads(rank.communicate()[0]) for rank in ranks]))
     """

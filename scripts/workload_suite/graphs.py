@@ -5,7 +5,7 @@ Data sets: numbers of graphs, mean nodes and mean directed edges from the paper'
 batch sizes of the published configurations (graphdeeplearning/benchmarking-gnns, configs/*_100k.json and *_40k.json). These
 were read for PATTERN, and for GCN on every set; the widths on other sets are PATTERN's, scaled as GCN's are. RingGNN and
 3WLGNN work on a dense block-diagonal adjacency of the whole batch, so their cost grows with the square and cube of its
-nodes. Launches are those of DGL on PyTorch: one kernel per operation.
+nodes. Launches are one kernel per operation; calibration.py says how many a real framework makes of them.
 """
 
 from dataclasses import dataclass

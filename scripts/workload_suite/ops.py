@@ -69,6 +69,12 @@ class Tape:
         self.backward = {kind: Work() for kind in KINDS}
         self.parameters, self.tensors = 0.0, 0
 
+    def multiply_launches(self, factor):
+        """A framework that launches `factor` times as many kernels for the same work."""
+        for tape_pass in (self.forward, self.backward):
+            for work in tape_pass.values():
+                work.launches *= factor
+
     # --- products -----------------------------------------------------------------------------------------------------
     def matmul(self, m, k, n, weight=True, bias=False, batch=1, kind=None, first=False):
         flops = 2.0 * batch * m * k * n

@@ -9,7 +9,7 @@ sizes of the data sets.
 
 from dataclasses import dataclass, field
 
-from . import graphs, language, other, vision
+from . import calibration, graphs, language, other, vision
 from .ops import Tape
 
 
@@ -22,8 +22,10 @@ class Workload:
     optimizer: str = "adam"
     precision: str = "fp32"  # of the products: "fp32", "tf32" or "fp16"
     micro_batches: int = 1  # gradient accumulation
-    host_us: float = 8.0  # host time per launch: eager PyTorch 8, DGL 12, inside a captured graph 0
+    host_us: float = 8.0  # host time per launch: eager PyTorch 8, inside a captured graph 0
     captured: bool = False  # the whole iteration is one CUDA graph
+    kernel_floor_us: float = 0.0  # time of a kernel without work
+    reached: dict = field(default_factory=dict)  # share of its peak that a kind of kernel reaches on an H200, where that was measured
     loader_ms: float = 0.0  # host time before each iteration that nothing hides
     jitter: float = 0.01  # relative standard deviation of one iteration's own length
     evaluate: tuple = ()  # (iterations between evaluations, forward batches of each)
@@ -82,13 +84,16 @@ def _graph_networks():
     out = []
     for model, data_name in graphs.PAIRS:
         tape, data, batch = graphs.graph_network(model, data_name)
+        factor, reached = calibration.reached_by(model, graphs.graph_network)
+        tape.multiply_launches(factor)
         large = f"batch {batch}" if data.batch > 1 else "the whole graph an iteration"
         out.append(Workload(
-            f"gnn_{data_name}_{model}", "graph", f"{model} on {data_name}, {large}", tape, precision="fp32", host_us=12.0,
-            loader_ms=0.02 * batch if data.batch > 1 else 0.5, jitter=0.02,
+            f"gnn_{data_name}_{model}", "graph", f"{model} on {data_name}, {large}", tape, precision="fp32",
+            host_us=calibration.HOST_US, kernel_floor_us=calibration.KERNEL_FLOOR_US, reached=reached,
+            loader_ms=calibration.loader_ms(batch, batch * data.edges) if data.batch > 1 else 0.5, jitter=0.02,
             evaluate=(data.train_batches * data.batch // batch, data.eval_batches * data.batch // batch),
             lengths=data.spread / batch ** 0.5,
-            notes=["the loader batches graphs in the main process: 20 us a graph"]))
+            notes=["launches, speeds of kernels, host and loader after networks that were measured on an H200 (workload_suite/calibration.py)"]))
     return out
 
 

@@ -7,6 +7,7 @@ roofline estimate of the iteration on an RTX 3080 Ti (34 TFLOP/s fp32 and tf32, 
 the suite is meant for.
 """
 
+from .calibration import activity, compute_efficiency
 from .ops import Work
 
 # Shares of peak compute and peak memory rates that each kind of kernel reaches; assumed within the
@@ -21,20 +22,38 @@ MAX_PARTS = 8
 
 
 class Part:
-    def __init__(self, name, kind, work, precision, each_micro_batch):
+    def __init__(self, name, kind, work, precision, each_micro_batch, reached=None):
         self.name, self.kind, self.work = name, kind, work
+        self.reached = reached  # share of its peak, where that was measured
         self.precision = precision if kind in ("matrix", "small") else "fp32"
         self.each_micro_batch = each_micro_batch
         self.gap_us, self.host_ms, self.stall_ms = 0.0, 0.0, 0.0
 
+    def efficiencies(self):
+        """Shares of peak compute and peak memory rates."""
+        compute, memory = EFFICIENCY[self.kind]
+        if self.reached is None:
+            return compute, memory
+        if self.kind in ("matrix", "small"):
+            return self.reached, memory
+        if not self.bound_by_sms():
+            return compute, min(memory, self.reached)
+        return min(1.0, compute_efficiency(self.work.flops, self.work.bytes, memory, self.reached)), memory
+
+    def bound_by_sms(self):
+        """Slower than its bytes explain; see calibration.py."""
+        streams = self.kind in ("stream", "gather") and self.work.flops > 0
+        return streams and self.reached is not None and self.reached < EFFICIENCY[self.kind][1]
+
     def seconds(self):
         """Roofline estimate without waits."""
-        compute, memory = EFFICIENCY[self.kind]
+        compute, memory = self.efficiencies()
         return max(self.work.flops / (RATE[self.precision] * compute), self.work.bytes / (BANDWIDTH * memory))
 
 
-def _pass_parts(name, tape_pass, precision, micro):
-    return [Part(f"{name} {kind}", kind, work, precision, micro) for kind, work in tape_pass.items()
+def _pass_parts(w, name, tape_pass, micro):
+    reached = {**w.reached, "small": w.reached.get("matrix")}
+    return [Part(f"{name} {kind}", kind, work, w.precision, micro, reached.get(kind)) for kind, work in tape_pass.items()
             if work.launches > 0 and (work.flops > 0 or work.bytes > 0)]
 
 
@@ -55,10 +74,10 @@ def _host(w, parts, micro_batches):
     """Spreads over the launches what the host cannot hide; the loader's time comes before the first part."""
     times = [micro_batches if p.each_micro_batch else 1 for p in parts]
     launches = sum(p.work.launches * k for p, k in zip(parts, times))
-    gpu = sum((p.seconds() + p.work.launches * HARDWARE_GAP_US * 1e-6) * k for p, k in zip(parts, times))
+    gpu = sum((p.seconds() + p.work.launches * (HARDWARE_GAP_US + w.kernel_floor_us) * 1e-6) * k for p, k in zip(parts, times))
     exposed = max(0.0, launches * w.host_us * 1e-6 - gpu)
     for part in parts:
-        part.gap_us = 0.0 if w.captured else HARDWARE_GAP_US + exposed / launches * 1e6
+        part.gap_us = 0.0 if w.captured else HARDWARE_GAP_US + w.kernel_floor_us + exposed / launches * 1e6
     parts[0].host_ms = w.loader_ms / (micro_batches if parts[0].each_micro_batch else 1)
 
 
@@ -73,7 +92,7 @@ def _number(value):
 
 
 def _part_lines(part, captured):
-    compute, memory = EFFICIENCY[part.kind]
+    compute, memory = (efficiency if part.reached is None else _number(efficiency) for efficiency in part.efficiencies())
     lines = ["  [[phase.part]]", f'  name = "{part.name}"']
     if part.work.flops > 0:
         pipe = {"fp16": "bf16"}.get(part.precision, part.precision)
@@ -82,6 +101,8 @@ def _part_lines(part, captured):
         lines.append(f"  gbyte = {_number(part.work.bytes / 1e9)}")
     if part.work.launches > 0:
         lines += [f"  compute_efficiency = {compute}", f"  memory_efficiency = {memory}"]
+        if part.bound_by_sms():
+            lines.append(f"  activity = {_number(activity(part.work.flops, part.work.bytes, part.reached))}")
         lines.append(f"  launches = {1 if captured else max(1, round(part.work.launches))}")
     if part.gap_us > 0:
         lines.append(f"  launch_gap_us = {_number(part.gap_us)}")
@@ -96,10 +117,10 @@ def _part_lines(part, captured):
 
 def _train_parts(w):
     micro = w.micro_batches > 1
-    parts = _pass_parts("forward", w.tape.forward, w.precision, micro)
-    parts += _pass_parts("backward", w.tape.backward, w.precision, micro)
+    parts = _pass_parts(w, "forward", w.tape.forward, micro)
+    parts += _pass_parts(w, "backward", w.tape.backward, micro)
     if w.tape.parameters > 0:
-        parts += [Part("optimizer", "stream", w.tape.optimizer(w.optimizer)["stream"], "fp32", False)]
+        parts += [Part("optimizer", "stream", w.tape.optimizer(w.optimizer)["stream"], "fp32", False, w.reached.get("stream"))]
     while len(parts) > MAX_PARTS:
         _merge_smallest(parts)
     _host(w, parts, w.micro_batches)
@@ -116,7 +137,7 @@ def _phases(w, train):
     """(name, header lines, parts) of every phase after the first."""
     out = []
     if w.evaluate:
-        parts = _pass_parts("forward", w.tape.forward, w.precision, False)
+        parts = _pass_parts(w, "forward", w.tape.forward, False)
         _host(w, parts, 1)
         out.append(("evaluation", [f"every = {w.evaluate[0]}", f"iterations = {w.evaluate[1]}"], parts))
     if w.checkpoint:
@@ -126,7 +147,7 @@ def _phases(w, train):
     if w.stall:
         out.append(("stall", [f"every = {w.stall[0]}"], [_waiting("wait for data", w.stall[1])]))
     for name, weight, scale in w.rounds:
-        parts = _pass_parts("forward", {k: v.scaled(scale) for k, v in w.tape.forward.items()}, w.precision, False)
+        parts = _pass_parts(w, "forward", {k: v.scaled(scale) for k, v in w.tape.forward.items()}, False)
         _host(w, parts, 1)
         out.append((name, [f"weight = {weight}"], parts))
     return out

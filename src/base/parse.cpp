@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -54,7 +56,9 @@ Result<Seconds> parse_duration(std::string_view text) {
     }
   }
   const Result<double> value = parse_number(number);
-  if (!value || *value < 0) return expected("a duration such as 20ms, 1.5s or 100s", text);
+  constexpr double kLongest = 1e9;  // seconds: 30 years, far from the end of any clock
+  if (!value || *value < 0 || *value * scale > kLongest)
+    return expected("a duration such as 20ms, 1.5s or 100s", text);
   return Seconds(*value * scale);
 }
 
@@ -68,9 +72,21 @@ Result<double> parse_fraction(std::string_view text) {
 Result<double> parse_slowdown(std::string_view text) {
   Result<double> value = parse_fraction(text);
   if (!value) return expected("a slowdown such as 5%, 0.05 or 1.05", text);
-  const double slowdown = !text.ends_with('%') && *value >= 1 && *value <= 2 ? *value - 1 : *value;
-  if (slowdown < 0 || slowdown > 1) return expected("a slowdown between 0% and 100%", text);
-  return slowdown;
+  if (text.ends_with('%')) {
+    if (*value < 0 || *value > 1) return expected("a slowdown between 0% and 100%", text);
+    return value;
+  }
+  // Zeus writes the factor, 1.05. A bare 2 is neither that nor a fraction, and would allow the job
+  // to take twice its time.
+  constexpr double kLargestFactor = 1.5;
+  if (*value < 0) return expected("a slowdown between 0% and 100%", text);
+  if (*value < 1) return value;
+  if (*value > 1 && *value <= kLargestFactor) return *value - 1;
+  return Error{ErrorCode::kUsage, std::string("'") + std::string(text) + "' is no clear slowdown",
+               *value <= 100
+                   ? fmt::format("write {0:g}% for {0:g} percent, or a factor such as {1:g}",
+                                 *value, 1 + *value / 100)
+                   : "write a percentage such as 5%"};
 }
 
 }  // namespace hypermile

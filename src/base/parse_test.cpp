@@ -29,6 +29,21 @@ TEST(ParseSlowdown, TakesPercentFractionAndFactor) {
   EXPECT_DOUBLE_EQ(*parse_slowdown("1%"), 0.01);
 }
 
+// It would allow the job to take twice its time; two percent were meant.
+TEST(Parse, RefusesASlowdownThatCouldMeanTwoThings) {
+  for (const char* text : {"1", "1.0", "2", "1.51", "5", "20"})
+    EXPECT_FALSE(parse_slowdown(text).ok()) << text;
+  EXPECT_EQ(parse_slowdown("2").error().line(),
+            "'2' is no clear slowdown; write 2% for 2 percent, or a factor such as 1.02");
+  EXPECT_NEAR(*parse_slowdown("1.5"), 0.5, 1e-12);
+}
+
+TEST(Parse, RefusesDurationsBeyondEveryClock) {
+  EXPECT_FALSE(parse_duration("1e300h").ok());
+  EXPECT_FALSE(parse_duration("1e10s").ok());
+  EXPECT_TRUE(parse_duration("1000h").ok());
+}
+
 TEST(ParseSlowdown, RefusesImpossibleSlowdowns) {
   for (const char* text : {"-1%", "101%", "5", "abc", "%", "nan"}) {
     EXPECT_FALSE(parse_slowdown(text).ok()) << text;

@@ -126,7 +126,11 @@ class RealFiles final : public Files {
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                          std::string_view holder) override {
-    ASSIGN_OR_RETURN(Descriptor fd, open_own(path, O_RDWR | O_CREAT));
+    Result<Descriptor> opened = open_own(path, O_RDWR | O_CREAT);
+    // A lock can be held on a file that cannot be written, as on a disk that has become read-only.
+    if (!opened) opened = open_own(path, O_RDONLY);
+    if (!opened) return opened.error();
+    Descriptor fd = *std::move(opened);
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return failed("lock", path);
       const Result<std::string> who = read_all(fd.get(), kMostHolderBytes, path);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "base/nearest.h"
 
@@ -11,16 +12,58 @@ namespace hypermile {
 namespace {
 
 const toml::table kEmpty;
+// Each part of a dotted key is a table in a table, and the parser as well as the destructor of what
+// it makes recurse once for each. The parser itself allows 256 nested brackets; with 64 dots in
+// each of their lines that makes 16,000 tables, which fit on a stack of 8 MiB. Our files have at
+// most five dots in a line and 100 kB.
+constexpr std::size_t kMostTomlDots = 64;
+constexpr std::size_t kMostTomlBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
+// Strings and comments are not told apart from keys: whoever writes dots into them to hide others
+// gains nothing.
+Result<void> check_toml_shape(std::string_view text, const std::string& file) {
+  if (text.size() > kMostTomlBytes) {
+    return Error{ErrorCode::kParse,
+                 fmt::format("{}: has more than {} bytes", file, kMostTomlBytes)};
+  }
+  std::size_t line = 1;
+  std::size_t dots = 0;
+  for (const char c : text) {
+    if (c == '.') ++dots;
+    if (dots > kMostTomlDots) {
+      return Error{ErrorCode::kParse,
+                   fmt::format("{}:{}: has more than {} dots", file, line, kMostTomlDots)};
+    }
+    if (c != '\n') continue;
+    ++line;
+    dots = 0;
+  }
+  return {};
+}
+
 Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
+  RETURN_IF_ERROR(check_toml_shape(text, file));
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
     return Error{ErrorCode::kParse,
                  fmt::format("{}:{}: {}", file, error.source().begin.line, error.description())};
   }
+}
+
+Result<toml::table> read_toml(const std::string& path) {
+  std::ifstream file(path);
+  std::string text(kMostTomlBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // A folder can be opened but not read.
+  if (!file.is_open() || file.bad()) {
+    return Error{ErrorCode::kNotFound, path + ": cannot be read",
+                 "check the path of the configuration file"};
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_toml(text, path);
 }
 
 void TomlReader::complain(const std::string& what, std::string_view key) {

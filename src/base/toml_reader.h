@@ -18,8 +18,16 @@
 
 namespace hypermile {
 
+// kParse for text that would make the parser, or the destruction of its result, overflow the stack:
+// more than 4 MiB, or a line with more than 64 dots, which separate the parts of a key.
+Result<void> check_toml_shape(std::string_view text, const std::string& file);
+
 // The file's table, or kParse with the file, the line and the parser's message.
 Result<toml::table> parse_toml(std::string_view text, const std::string& file);
+
+// The same for a file of any kind, of which it reads no more than 4 MiB; kNotFound when it cannot
+// be read.
+Result<toml::table> read_toml(const std::string& path);
 
 class TomlReader {
  public:

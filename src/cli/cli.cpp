@@ -13,19 +13,23 @@
 #include "base/version.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
+#include "lease/protocol/message.h"
 #include "record/serve/metrics.h"
 
 namespace hypermile {
 namespace {
 
 const Command* const kCommands[] = {
-    &kDoctorCommand,  &kMonitorCommand, &kCountersCommand, &kRunCommand,      &kAttachCommand,
-    &kSweepCommand,   &kDetectCommand,  &kEvaluateCommand, &kSimulateCommand, &kLearnCommand,
-    &kPredictCommand, &kPlanCommand,    &kDemoCommand,     &kReportCommand,   &kServeCommand,
-    &kLeasesCommand,  &kResetCommand};
+    &kDoctorCommand,  &kMonitorCommand, &kCountersCommand,  &kRunCommand,      &kAttachCommand,
+    &kSweepCommand,   &kDetectCommand,  &kEvaluateCommand,  &kSimulateCommand, &kLearnCommand,
+    &kPredictCommand, &kPlanCommand,    &kDemoCommand,      &kReportCommand,   &kServeCommand,
+    &kHistoryCommand, &kCompareCommand, &kStatementCommand, &kLeasesCommand,   &kResetCommand,
+    &kListCommand};
 
 int report(const Error& error, CommandContext& context) {
-  context.err << "hypermile: " << error.line() << std::endl;
+  // It may quote a file, a log or another process.
+  const std::string line = error.line();
+  context.err << "hypermile: " << harmless(line, line.size()) << std::endl;
   return error.code == ErrorCode::kUsage ? 2 : 1;
 }
 
@@ -86,7 +90,14 @@ class CommandParser {
     app_.allow_extras();
   }
 
-  std::string help() const { return app_.help(); }
+  std::string help() const {
+    std::string text = app_.help();
+    constexpr std::string_view kUsageEnd = " [OPTIONS]\n";
+    const std::size_t at = text.find(kUsageEnd);
+    if (command_.runs_command && at != std::string::npos)
+      text.insert(at + kUsageEnd.size() - 1, " -- COMMAND [ARGUMENTS]");
+    return text;
+  }
 
   // nullopt where --help was given.
   Result<std::optional<CommandArguments>> parse(std::vector<std::string> arguments) {
@@ -199,10 +210,11 @@ int run_cli(const std::vector<std::string>& arguments, CommandContext& context) 
     return 2;
   }
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") {
+  if (first == "--help" || first == "-h" || (first == "help" && arguments.size() == 1)) {
     context.out << overview();
     return 0;
   }
+  if (first == "help") return run_cli({arguments[1], "--help"}, context);
   if (first == "--version") {
     context.out << "hypermile " << kVersion << "\n";
     return 0;

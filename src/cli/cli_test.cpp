@@ -3,12 +3,14 @@
 // The command line as people and scripts see it: exit codes, streams, messages. Time is virtual.
 #include "cli/cli.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "record/event.h"
 #include "testing/cli_fixture.h"
 
 namespace hypermile {
@@ -23,6 +25,27 @@ TEST_F(Cli, WithoutACommandIsBadUsageAndShowsWhatThereIs) {
   EXPECT_NE(out().find("monitor"), std::string::npos);
 }
 
+TEST_F(Cli, HelpShowsHowACommandIsCalled) {
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  const std::string help = out();
+  EXPECT_NE(help.find("hypermile run [OPTIONS] -- COMMAND [ARGUMENTS]"), std::string::npos);
+  EXPECT_EQ(help.find("sim:rtx3080ti (simulate)"), std::string::npos) << "of other commands";
+  EXPECT_EQ(run({"help", "run"}), 0);
+  EXPECT_EQ(out(), help);
+  EXPECT_EQ(run({"help", "rnu"}), 2);
+}
+
+TEST_F(Cli, ListsWhatOptionsCanName) {
+  EXPECT_EQ(run({"list"}), 0);
+  const std::string all = out();
+  for (const char* name : {"gpoeo", "resnet50", "sim:h200", "bert-base"})
+    EXPECT_NE(all.find(name), std::string::npos) << name;
+  EXPECT_EQ(run({"list", "policies", "--json"}), 0);
+  EXPECT_EQ(nlohmann::json::parse(out())["policies"][0]["name"], "hypermile");
+  EXPECT_EQ(run({"list", "polices"}), 2);
+  EXPECT_NE(err().find("did you mean policies?"), std::string::npos) << err();
+}
+
 TEST_F(Cli, RunsOnlyWhatStandsAfterTheDashes) {
   EXPECT_EQ(run({"run", "--observe"}), 2);
   EXPECT_EQ(err(),
@@ -34,6 +57,33 @@ TEST_F(Cli, RunsOnlyWhatStandsAfterTheDashes) {
       "python\n");
   EXPECT_EQ(run({"run", "--obsrve", "--", "true"}), 2);
   EXPECT_EQ(err(), "hypermile: unknown option '--obsrve'; did you mean --observe?\n");
+}
+
+TEST_F(Cli, RefusesNumbersThatNoRunCouldEnd) {
+  EXPECT_EQ(run({"evaluate", "--repeat", "2000000000", "nothing.csv"}), 2);
+  EXPECT_EQ(err(), "hypermile: --repeat: expected 10000 or less, got '2000000000'\n");
+  EXPECT_EQ(run({"simulate", "--gpus", "2000000000"}), 2);
+}
+
+TEST_F(Cli, PrintsNothingThatSteersATerminal) {
+  const std::string path = testing::TempDir() + "hypermile-steer.jsonl";
+  RunStart start;
+  start.command = {"\x1b]0;owned\x07",
+                   "\xc2\x9b"
+                   "2J"};
+  RunEnd end;
+  end.summary = {"saved \x1b[2J nothing", "\x1b]52;c;eA==\x07"};
+  std::ofstream(path) << to_json_line({Instant(), start}) << "\n"
+                      << to_json_line({Instant(), end}) << "\n";
+
+  EXPECT_EQ(run({"report", path, "--text"}), 0);
+  const std::string text = out();
+  std::filesystem::remove(path);
+  EXPECT_NE(text.find("saved ?[2J nothing"), std::string::npos) << text;
+  for (const char* sequence : {"\x1b", "\x07", "\xc2\x9b"})
+    EXPECT_EQ(text.find(sequence), std::string::npos);
+  EXPECT_EQ(run({"report", "/nowhere/\x1b[2J"}), 1);
+  EXPECT_EQ(err().find('\x1b'), std::string::npos);
 }
 
 TEST_F(Cli, SaysWhatIsWrongWithARunBeforeItsJobStarts) {
@@ -187,6 +237,28 @@ TEST_F(Cli, DoctorSaysHowTheDaemonIs) {
       std::ranges::find_if(checks, [](const auto& check) { return check["name"] == "daemon"; });
   ASSERT_NE(daemon, checks.end());
   EXPECT_NE((*daemon)["detail"].get<std::string>().find("no daemon"), std::string::npos);
+}
+
+TEST_F(Cli, DoctorEndsWithOneAnswer) {
+  EXPECT_EQ(run({"doctor", "--gpu", "sim:h200", "--watch", "0.1s"}), 0) << err();
+  const std::size_t last = out().rfind('\n', out().size() - 2);
+  EXPECT_TRUE(out().substr(last + 1).starts_with("clocks can be changed by you: ")) << out();
+
+  EXPECT_EQ(run({"doctor"}), 1);
+  EXPECT_NE(out().find("clocks can be changed by you: no, because there is no GPU"),
+            std::string::npos)
+      << out();
+}
+
+TEST_F(Cli, DoctorTriesNothingWithoutRightsCardOrConsent) {
+  EXPECT_EQ(run({"doctor", "--try", "--yes", "--gpu", "sim:h200"}), 2);
+  EXPECT_NE(err().find("no setters to try"), std::string::npos) << err();
+  EXPECT_EQ(run({"doctor", "--try", "--yes"}), 1);
+  EXPECT_NE(err().find("there is no GPU to try"), std::string::npos) << err();
+  ::setenv("HYPERMILE_READ_ONLY", "1", 1);
+  EXPECT_EQ(run({"doctor", "--try", "--yes"}), 1);
+  ::unsetenv("HYPERMILE_READ_ONLY");
+  EXPECT_NE(err().find("HYPERMILE_READ_ONLY is set"), std::string::npos) << err();
 }
 
 TEST_F(Cli, ReadsOptionsFromAConfigurationFile) {

@@ -49,20 +49,24 @@ struct Command {
 
 extern const Command kDoctorCommand;
 extern const Command kMonitorCommand;
+extern const Command kCompareCommand;
 extern const Command kCountersCommand;
 extern const Command kRunCommand;
 extern const Command kAttachCommand;
 extern const Command kDetectCommand;
 extern const Command kDemoCommand;
 extern const Command kEvaluateCommand;
+extern const Command kHistoryCommand;
 extern const Command kLearnCommand;
 extern const Command kLeasesCommand;
+extern const Command kListCommand;
 extern const Command kPlanCommand;
 extern const Command kPredictCommand;
 extern const Command kReportCommand;
 extern const Command kResetCommand;
 extern const Command kServeCommand;
 extern const Command kSimulateCommand;
+extern const Command kStatementCommand;
 extern const Command kSweepCommand;
 
 }  // namespace hypermile

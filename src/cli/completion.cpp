@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "cli/list.h"
+
 namespace hypermile {
 namespace {
 
@@ -17,7 +19,22 @@ struct Values {
   bool file = false;
 };
 
+std::string words_of(std::string_view kind) {
+  std::string words;
+  for (const ListedName& each : names_of(kind)) {
+    // "fixed:SETTING" stands for a family, so it completes up to the colon.
+    const std::string_view name = each.name;
+    const std::size_t family = name.find(":SETTING");
+    words += fmt::format("{}{}", words.empty() ? "" : " ",
+                         name.substr(0, family == name.npos ? family : family + 1));
+  }
+  return words;
+}
+
 Values values_of(const OptionSpec& spec) {
+  if (spec.name == "policy") return {words_of("policies"), false};
+  if (spec.name == "workload") return {words_of("workloads"), false};
+  if (spec.name == "gpu") return {words_of("gpus"), false};
   if (spec.value.find('|') != std::string_view::npos) {
     std::string choices(spec.value);
     std::ranges::replace(choices, '|', ' ');

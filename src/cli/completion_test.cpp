@@ -24,6 +24,15 @@ TEST(Completion, KnowsEveryCommandAndOptionInEveryShell) {
   }
 }
 
+TEST(Completion, KnowsPoliciesWorkloadsAndGpus) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = completion(shell, all_commands()).value();
+
+    for (const char* name : {"gpoeo", "resnet50", "sim:h200"})
+      EXPECT_NE(script.find(name), std::string::npos) << shell << " " << name;
+  }
+}
+
 TEST(Completion, OfAnotherShellIsRefusedWithThoseThereAre) {
   const auto script = completion("csh", all_commands());
 

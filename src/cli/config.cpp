@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/nearest.h"
+#include "base/toml_reader.h"
 #include "cli/options.h"
 
 namespace hypermile {
@@ -86,18 +87,8 @@ class ConfigReader {
 }  // namespace
 
 Result<void> read_config(const std::string& path, std::string_view command, OptionValues& values) {
-  // toml++ throws where the file is broken; the rest of the program returns Errors.
-  try {
-    const toml::table top = toml::parse_file(path);
-    return ConfigReader(path, command, values).read(top);
-  } catch (const toml::parse_error& problem) {
-    const auto line = problem.source().begin.line;
-    if (line == 0) {
-      return Error{ErrorCode::kNotFound, path + ": cannot be read",
-                   "check the path of the configuration file"};
-    }
-    return Error{ErrorCode::kParse, fmt::format("{}:{}: {}", path, line, problem.description())};
-  }
+  ASSIGN_OR_RETURN(const toml::table top, read_toml(path));
+  return ConfigReader(path, command, values).read(top);
 }
 
 }  // namespace hypermile

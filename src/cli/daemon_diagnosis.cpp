@@ -5,15 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "base/version.h"
+#include "gpu/nvml/nvml_setters.h"
 #include "lease/daemon/daemon_process.h"
 #include "lease/protocol/daemon_connection.h"
 #include "lease/protocol/guardian_start.h"
 #include "lease/protocol/socket_address.h"
+#include "run/clock_access.h"
 
 namespace hypermile {
 namespace {
@@ -28,33 +28,29 @@ bool unit_installed() {
   return false;
 }
 
-bool in_path(const char* program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
-DoctorFinding without_daemon(const std::string& socket) {
-  if (unit_installed()) {
+DoctorFinding without_daemon(const std::string& socket, const RightsFacts& rights) {
+  if (rights.installed) {
     return {"daemon", DoctorVerdict::kWarn,
             fmt::format("no daemon serves {}, although it is installed", socket),
             "systemctl enable --now hypermiled"};
   }
-  const bool guardian =
-      !default_guardian_program().empty() && (::geteuid() == 0 || in_path("sudo"));
-  if (guardian) {
+  if (!rights.guardian || (!rights.root && rights.sudo == SudoManner::kAbsent)) {
+    return {"daemon", DoctorVerdict::kWarn,
+            "no daemon, and no guardian can be started: clocks stay as they are",
+            "install hypermiled ('make install'), see docs/guide/administrator.md"};
+  }
+  if (rights.root || rights.sudo == SudoManner::kFree) {
     return {"daemon", DoctorVerdict::kOk,
-            "no daemon: each run starts a guardian, as root through sudo", ""};
+            fmt::format("no daemon: each run starts a guardian{}",
+                        rights.root ? "" : ", as root through sudo"),
+            ""};
   }
   return {"daemon", DoctorVerdict::kWarn,
-          "no daemon, and no guardian can be started: clocks stay as they are",
-          "install hypermiled ('make install'), see docs/guide/administrator.md"};
+          "no daemon: each run starts a guardian through sudo, which asks for a password",
+          "type it when a run asks, or let an administrator start the daemon"};
 }
 
-DoctorFinding with_daemon(const wire::DaemonStatus& status) {
+std::vector<DoctorFinding> with_daemon(const wire::DaemonStatus& status) {
   const auto allowed = std::ranges::count_if(status.gpus, &wire::GpuStatus::allowed);
   DoctorFinding finding{"daemon", DoctorVerdict::kOk,
                         fmt::format("hypermiled {} (pid {}) serves {} GPU(s), you may lease {}",
@@ -73,7 +69,14 @@ DoctorFinding with_daemon(const wire::DaemonStatus& status) {
   if (!status.gpus.empty() && allowed == 0) {
     warn("you may lease none of them", "ask the administrator for a rule in hypermiled.toml");
   }
-  return finding;
+  std::vector<DoctorFinding> findings = {finding};
+  for (const wire::GpuStatus& gpu : status.gpus) {
+    if (gpu.trouble.empty()) continue;
+    findings.push_back(
+        {"lease", DoctorVerdict::kWarn, fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
+         "hypermiled keeps trying; use 'hypermile reset --gpu' if that does not help"});
+  }
+  return findings;
 }
 
 // Journals that a crash may have damaged; only root can read their folder.
@@ -92,33 +95,39 @@ void look_at_journals(std::vector<DoctorFinding>& findings) {
 
 }  // namespace
 
-std::vector<DoctorFinding> diagnose_daemon() {
-  std::vector<DoctorFinding> findings;
+DaemonDiagnosis diagnose_daemon() {
+  DaemonDiagnosis found;
+  RightsFacts& rights = found.rights;
+  rights.read_only = read_only_mode();
+  rights.root = ::geteuid() == 0;
+  rights.installed = unit_installed();
+  rights.guardian = !default_guardian_program().empty();
+  rights.somebody_can_answer = somebody_can_answer();
   const std::string socket = default_socket_path();
   auto connection = DaemonConnection::connect(socket);
-  if (!connection) {
-    const Error& error = connection.error();
-    findings.push_back(error.code == ErrorCode::kNotFound
-                           ? without_daemon(socket)
-                           : DoctorFinding{"daemon", DoctorVerdict::kWarn, error.message,
-                                           "in a container, bind-mount the socket's folder"});
-  } else {
-    const auto status = connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, kDeadline);
-    if (status) {
-      findings.push_back(with_daemon(*status));
-      for (const wire::GpuStatus& gpu : status->gpus) {
-        if (gpu.trouble.empty()) continue;
-        findings.push_back(
-            {"lease", DoctorVerdict::kWarn, fmt::format("{}: {}", gpu.gpu.text(), gpu.trouble),
-             "hypermiled keeps trying; use 'hypermile reset --gpu' if that does not help"});
-      }
-    } else {
-      findings.push_back(
-          {"daemon", DoctorVerdict::kWarn, status.error().message, status.error().remedy});
+  const auto status = connection
+                          ? connection->ask<wire::DaemonStatus>(wire::StatusRequest{}, kDeadline)
+                          : Result<wire::DaemonStatus>(connection.error());
+  if (status) {
+    rights.daemon = true;
+    rights.closed = status->closed;
+    rights.gpus = status->gpus.size();
+    rights.allowed =
+        static_cast<std::size_t>(std::ranges::count_if(status->gpus, &wire::GpuStatus::allowed));
+    found.findings = with_daemon(*status);
+  } else if (!connection && status.error().code == ErrorCode::kNotFound) {
+    if (!rights.root && rights.guardian) {
+      rights.sudo = sudo_manner({default_guardian_program(), false, "sudo"});
     }
+    found.findings.push_back(without_daemon(socket, rights));
+  } else {
+    rights.no_answer = status.error();
+    found.findings.push_back(
+        {"daemon", DoctorVerdict::kWarn, status.error().message,
+         connection ? status.error().remedy : "in a container, bind-mount the socket's folder"});
   }
-  look_at_journals(findings);
-  return findings;
+  look_at_journals(found.findings);
+  return found;
 }
 
 }  // namespace hypermile

@@ -6,11 +6,16 @@
 
 #include <vector>
 
-#include "cli/diagnosis.h"
+#include "cli/clock_rights.h"
 
 namespace hypermile {
 
-// Only asks; waits two seconds at most.
-std::vector<DoctorFinding> diagnose_daemon();
+struct DaemonDiagnosis {
+  std::vector<DoctorFinding> findings;
+  RightsFacts rights;
+};
+
+// Only asks; waits four seconds at most.
+DaemonDiagnosis diagnose_daemon();
 
 }  // namespace hypermile

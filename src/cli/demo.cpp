@@ -38,29 +38,33 @@ Result<SimulatedJob> make_job(const OptionValues& values, const Clock& clock) {
   return job;
 }
 
+// Fits a terminal of 80 columns: a line that wraps cannot be renewed in place.
+std::string live_text(const LiveWindow& live) {
+  const Window& window = live.window;
+  return fmt::format("{:<9} {:>3.0f} % {} {:<24.24} {:6.1f} ms {:6.1f} W {:6.1f} J", live.policy,
+                     100 * live.progress, live.exploring ? "probing" : "holding",
+                     to_string(window.setting), window.time_per_iteration->value() * 1e3,
+                     window.power->value(), (*window.power * *window.time_per_iteration).value());
+}
+
 // A line that shows each window while the jobs run; only on a terminal.
 WindowListener live_line(CommandContext& context) {
   if (!context.terminal) return {};
   return [&context](const LiveWindow& live) {
     const Window& window = live.window;
     if (!window.usable()) return;
-    context.err << fmt::format(
-                       "\r\033[K{:<9} {:>4.0f} %  {:<7} {:<22} {:7.1f} ms/iteration {:6.1f} W  "
-                       "{:6.1f} J/iteration",
-                       live.policy, 100 * live.progress, live.exploring ? "probing" : "holding",
-                       to_string(window.setting), window.time_per_iteration->value() * 1e3,
-                       window.power->value(), (*window.power * *window.time_per_iteration).value())
-                << std::flush;
+    context.err << "\r\033[K" << live_text(live) << std::flush;
     context.clock.sleep_for(live.exploring ? kProbePace : kHoldPace, context.stop);
   };
 }
 
 std::string closing_words(const SimulatedOutcome& ours) {
   return fmt::format(
-      "\nThe whole job, search included, against the run left alone: {} ({:.0f} kJ instead of\n"
-      "{:.0f} kJ), {}; you allowed {:g} %. Simulated, not measured on this machine.\n"
-      "Next: 'hypermile doctor' shows what this machine has, 'hypermile simulate --help' how to "
-      "try other\njobs, GPUs and bounds.\n",
+      "\nThe whole job, search included, against the run left alone: {}\n"
+      "({:.0f} kJ instead of {:.0f} kJ), {}; you allowed {:g} %.\n"
+      "Simulated, not measured on this machine.\n"
+      "Next: 'hypermile doctor' shows what this machine has, 'hypermile simulate\n"
+      "--help' how to try other jobs, GPUs and bounds.\n",
       energy_text(*ours.job.energy_change), *ours.job.joules / 1e3, *ours.job.default_joules / 1e3,
       time_text(*ours.job.time_change), 100 * ours.bound.value_or(0));
 }
@@ -82,8 +86,8 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
   }
   if (!json) {
     context.out << fmt::format(
-        "{} on a simulated {}, three times over: left alone, searched as "
-        "GPOEO does, and by hypermile.\n\n",
+        "{} on a simulated\n{}, three times over: left alone, searched as GPOEO\n"
+        "does from 86 % of the clock on, and by hypermile.\n\n",
         job.workload.title, job.sheet.name);
     context.out.flush();
   }
@@ -109,8 +113,7 @@ Result<void> run_demo(const CommandArguments& arguments, CommandContext& context
   }
   context.out << job_table(comparison.outcomes) << closing_words(comparison.outcomes.back());
   if (std::filesystem::exists(values.text("report"))) {
-    context.out << "Report, with plots and every decision in words: " << values.text("report")
-                << "\n";
+    context.out << "Report, with plots and every decision: " << values.text("report") << "\n";
   }
   return reported;
 }

@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gpu/nvml/nvml_setters.h"
-
 namespace hypermile {
 namespace {
 
@@ -57,32 +55,6 @@ DoctorFinding limit_finding(const Capabilities& capabilities) {
   return {"limit", DoctorVerdict::kOk, detail, ""};
 }
 
-DoctorFinding control_finding(const Capabilities& capabilities) {
-  switch (capabilities.barrier) {
-    case ControlBarrier::kMigEnabled:
-      return {"control", DoctorVerdict::kFail, "MIG is enabled: its instances share one clock",
-              "clocks are left alone; use --observe, or disable MIG"};
-    case ControlBarrier::kVirtualGpu:
-      return {"control", DoctorVerdict::kFail,
-              "this is a virtual GPU: its clocks belong to the host",
-              "clocks are left alone; run hypermile on the host"};
-    case ControlBarrier::kSharedByMps:
-      return {"control", DoctorVerdict::kFail, "jobs share this GPU through MPS",
-              "clocks are left alone while they do; use --observe"};
-    case ControlBarrier::kNone:
-      break;
-  }
-  if (read_only_mode()) {
-    return {"control", DoctorVerdict::kWarn, "HYPERMILE_READ_ONLY is set: nothing can be changed",
-            "unset it to let hypermile change clocks"};
-  }
-  if (capabilities.may_set)
-    return {"control", DoctorVerdict::kOk, "this process may change clocks", ""};
-  return {"control", DoctorVerdict::kWarn,
-          "this process may not change clocks (needs CAP_SYS_ADMIN)",
-          "use the daemon or sudo to change clocks; observing needs no rights"};
-}
-
 DoctorFinding tenants_finding(Gpu& gpu) {
   const auto processes = gpu.processes();
   if (!processes) return {"processes", DoctorVerdict::kWarn, processes.error().line(), ""};
@@ -119,13 +91,35 @@ std::string to_line(const DoctorFinding& finding) {
   return line;
 }
 
-GpuDiagnosis diagnose_gpu(Gpu& gpu) {
+DoctorFinding diagnose_control(const Capabilities& capabilities, const ClockRights& rights) {
+  switch (capabilities.barrier) {
+    case ControlBarrier::kMigEnabled:
+      return {"control", DoctorVerdict::kFail, "MIG is enabled: its instances share one clock",
+              "clocks are left alone; use --observe, or disable MIG"};
+    case ControlBarrier::kVirtualGpu:
+      return {"control", DoctorVerdict::kFail,
+              "this is a virtual GPU: its clocks belong to the host",
+              "clocks are left alone; run hypermile on the host"};
+    case ControlBarrier::kSharedByMps:
+      return {"control", DoctorVerdict::kFail, "jobs share this GPU through MPS",
+              "clocks are left alone while they do; use --observe"};
+    case ControlBarrier::kNone:
+      break;
+  }
+  if (rights.yes) {
+    return {"control", DoctorVerdict::kOk, "clocks can be changed " + rights.words, ""};
+  }
+  return {"control", DoctorVerdict::kWarn, "clocks cannot be changed: " + rights.words,
+          rights.fix + "; observing needs no rights"};
+}
+
+GpuDiagnosis diagnose_gpu(Gpu& gpu, const ClockRights& rights) {
   const Capabilities& capabilities = gpu.capabilities();
   GpuDiagnosis diagnosis{gpu.identity(), {}, {}};
   diagnosis.findings = {
       clock_finding("sm", capabilities.sm_clocks, capabilities.sm_clock_lock),
       clock_finding("mem", capabilities.memory_clocks, capabilities.memory_clock_lock),
-      limit_finding(capabilities), control_finding(capabilities), tenants_finding(gpu)};
+      limit_finding(capabilities), diagnose_control(capabilities, rights), tenants_finding(gpu)};
   return diagnosis;
 }
 
@@ -135,10 +129,20 @@ DoctorFinding diagnose_cupti(const std::optional<std::string>& path) {
           "install a CUDA toolkit or pip's nvidia-cuda-cupti"};
 }
 
+DoctorFinding diagnose_host_energy(const HostEnergy& host) {
+  if (host.used()) {
+    return {"host", DoctorVerdict::kOk, "its energy is read from " + host.zones(), ""};
+  }
+  return {"host", DoctorVerdict::kWarn, "its energy cannot be read: only that of GPUs is told",
+          "optional; see docs/guide/administrator.md"};
+}
+
 nlohmann::json diagnosis_json(const std::vector<DoctorFinding>& machine,
-                              const std::vector<GpuDiagnosis>& gpus) {
+                              const std::vector<GpuDiagnosis>& gpus, const ClockRights& rights) {
   nlohmann::json document = {{"checks", nlohmann::json::array()},
-                             {"gpus", nlohmann::json::array()}};
+                             {"gpus", nlohmann::json::array()},
+                             {"clocks", {{"can_change", rights.yes}, {"detail", rights.words}}}};
+  if (!rights.fix.empty()) document["clocks"]["fix"] = rights.fix;
   for (const DoctorFinding& finding : machine) document["checks"].push_back(finding_json(finding));
   for (const GpuDiagnosis& gpu : gpus) {
     nlohmann::json j = {

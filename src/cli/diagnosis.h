@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu/gpu.h"
+#include "measure/host_energy.h"
 #include "measure/sensor_probe.h"
 
 namespace hypermile {
@@ -22,6 +23,13 @@ struct DoctorFinding {
   std::string fix;
 };
 
+// Whether this user can have clocks changed (clock_rights.h).
+struct ClockRights {
+  bool yes = false;
+  std::string words;  // how, or why not
+  std::string fix;    // what to do; "" where nothing is needed
+};
+
 struct GpuDiagnosis {
   GpuIdentity identity;
   std::vector<DoctorFinding> findings;
@@ -32,12 +40,18 @@ struct GpuDiagnosis {
 std::string to_line(const DoctorFinding& finding);
 
 // Knobs, barriers, rights and processes on the GPU; `sensors` is left empty. Only reads.
-GpuDiagnosis diagnose_gpu(Gpu& gpu);
+GpuDiagnosis diagnose_gpu(Gpu& gpu, const ClockRights& rights);
+
+// Whether the clocks of one GPU can be changed: what bars it, else the rights of the user.
+DoctorFinding diagnose_control(const Capabilities& capabilities, const ClockRights& rights);
 
 // `path`: where CUPTI was found, if it was.
 DoctorFinding diagnose_cupti(const std::optional<std::string>& path);
 
+// Whether the energy of the host's processors can be told beside that of the GPUs.
+DoctorFinding diagnose_host_energy(const HostEnergy& host);
+
 nlohmann::json diagnosis_json(const std::vector<DoctorFinding>& machine,
-                              const std::vector<GpuDiagnosis>& gpus);
+                              const std::vector<GpuDiagnosis>& gpus, const ClockRights& rights);
 
 }  // namespace hypermile

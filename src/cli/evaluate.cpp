@@ -137,7 +137,6 @@ Result<ReplayJob> replay_with_model(const EvaluateOptions& options) {
                        const Conditions& conditions) -> Result<RunResult> {
     const std::uint64_t seed = replay_seed(curve, policy, repeat, conditions);
     PolicyContext context = context_for(curve, conditions, seed);
-    context.predicted.reset();
     if (const auto known = features.find(curve.key); known != features.end()) {
       context.predict = make_ratio_prediction(predictor, curve.key.gpu, context, known->second);
     }
@@ -186,9 +185,9 @@ nlohmann::json to_json(const Evaluation& evaluation) {
 std::string to_table(const Evaluation& evaluation) {
   std::string out = policy_table_text(evaluation.summary);
   out += fmt::format(
-      "{} curves; mean oracle saving {:.2f} %; left out: {} rows without time, {} without power, "
-      "{} points above the default, {} below 0.4 of its clock\n",
-      evaluation.curves,
+      "{} curve{}; mean oracle saving {:.2f} %; left out: {} rows without time, {} without\n"
+      "power, {} points above the default, {} below 0.4 of its clock\n",
+      evaluation.curves, evaluation.curves == 1 ? "" : "s",
       evaluation.summary.empty() ? 0 : 100 * evaluation.summary.front().mean_oracle_saved,
       evaluation.rows_without_time, evaluation.rows_without_power, evaluation.quirks.above_default,
       evaluation.quirks.below_floor);

@@ -25,6 +25,11 @@ Result<EvaluateOptions> read_options(const CommandArguments& arguments) {
   options.conditions.seed = static_cast<std::uint64_t>(values.integer("seed"));
   ASSIGN_OR_RETURN(options.knobs, read_knobs(values));
   options.controller = values.flag("controller");
+  options.conditions.guard = values.flag("guard");
+  // Of all policies, those that a table of settings can feed.
+  if (values.text("policy") == "all" && !options.controller) {
+    std::erase(options.policies, "gpoeo-published");
+  }
   if (values.given("model")) options.model = values.text("model");
   if (values.given("curves")) options.curve_list = values.text("curves");
   return options;

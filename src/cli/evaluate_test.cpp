@@ -34,7 +34,7 @@ class Evaluate : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Evaluate, AModelTakesThePlaceOfTheJudgesGuess) {
+TEST_F(Evaluate, NobodyPredictsWithoutAModel) {
   EvaluateOptions without = options({"gpoeo"});
   without.model = "none";
   EXPECT_TRUE(run_evaluate(without).ok());

@@ -118,17 +118,35 @@ nlohmann::json list_json(const wire::LeaseList& list, const Effective& effective
   return document;
 }
 
+// What the cards show against restores that the driver called complete, by GPU.
+std::map<GpuUuid, std::string> read_backs(DaemonConnection& connection) {
+  std::map<GpuUuid, std::string> shown;
+  const auto status = connection.ask<wire::DaemonStatus>(wire::StatusRequest{}, kDeadline);
+  if (!status) return shown;
+  for (const wire::GpuStatus& gpu : status->gpus) {
+    if (!gpu.read_back.empty()) shown[gpu.gpu] = gpu.read_back;
+  }
+  return shown;
+}
+
 Result<void> run_leases(const CommandArguments& arguments, CommandContext& context) {
   ASSIGN_OR_RETURN(auto connection, DaemonConnection::connect(default_socket_path()));
   ASSIGN_OR_RETURN(const auto list,
                    connection.ask<wire::LeaseList>(wire::ListRequest{}, kDeadline));
+  const std::map<GpuUuid, std::string> mismatches = read_backs(connection);
   const Effective effective = read_effective(list, context.clock);
   if (arguments.options.flag("json")) {
-    context.out << list_json(list, effective).dump() << "\n";
+    nlohmann::json document = list_json(list, effective);
+    document["not_at_default"] = nlohmann::json::object();
+    for (const auto& [gpu, text] : mismatches) document["not_at_default"][gpu.text()] = text;
+    context.out << document.dump() << "\n";
     return {};
   }
   for (const wire::LeaseEntry& lease : list.leases) print_lease(lease, effective, context.out);
   if (list.leases.empty()) context.out << "no GPU is leased\n";
+  for (const auto& [gpu, text] : mismatches) {
+    context.out << fmt::format("{} was given back, but {}; it is reset again\n", gpu.text(), text);
+  }
   return {};
 }
 

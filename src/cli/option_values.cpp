@@ -9,6 +9,7 @@
 
 #include "base/environment_variable.h"
 #include "base/parse.h"
+#include "base/tariff.h"
 #include "cli/options.h"
 
 namespace hypermile {
@@ -20,8 +21,8 @@ Error bad_value(const OptionSpec& spec, const Error& error) {
   return Error{ErrorCode::kUsage, fmt::format("--{}: {}", spec.name, error.message), error.remedy};
 }
 
-Result<void> check(OptionKind kind, std::string_view text) {
-  switch (kind) {
+Result<void> check(const OptionSpec& spec, std::string_view text) {
+  switch (spec.kind) {
     case kFlag:
       if (text == "true" || text == "false") return {};
       return Error{ErrorCode::kUsage, fmt::format("expected true or false, got '{}'", text)};
@@ -32,13 +33,17 @@ Result<void> check(OptionKind kind, std::string_view text) {
       return Error{ErrorCode::kUsage, "expected a value, got nothing"};
     case kInteger: {
       ASSIGN_OR_RETURN(const long long number, parse_integer(text));
+      if (number > spec.most) {
+        return Error{ErrorCode::kUsage,
+                     fmt::format("expected {} or less, got '{}'", spec.most, text)};
+      }
       if (number >= 0) return {};
       return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
     }
     case kNumber:
     case kFraction: {
       ASSIGN_OR_RETURN(const double number,
-                       kind == kNumber ? parse_number(text) : parse_fraction(text));
+                       spec.kind == kNumber ? parse_number(text) : parse_fraction(text));
       if (number >= 0) return {};
       return Error{ErrorCode::kUsage, fmt::format("expected 0 or more, got '{}'", text)};
     }
@@ -48,6 +53,12 @@ Result<void> check(OptionKind kind, std::string_view text) {
     case kDuration:
       RETURN_IF_ERROR(parse_duration(text));
       return {};
+    case kPrice:
+      RETURN_IF_ERROR(parse_price(text));
+      return {};
+    case kCarbon:
+      RETURN_IF_ERROR(parse_carbon(text));
+      return {};
   }
   return {};
 }
@@ -55,7 +66,7 @@ Result<void> check(OptionKind kind, std::string_view text) {
 }  // namespace
 
 Result<void> validate_option(const OptionSpec& spec, std::string_view text) {
-  const Result<void> result = check(spec.kind, text);
+  const Result<void> result = check(spec, text);
   if (!result) return bad_value(spec, result.error());
   return {};
 }
@@ -119,7 +130,7 @@ Result<void> read_environment(std::string_view command, OptionValues& values) {
     const std::string variable = variable_of(spec);
     const std::string text(environment_variable(variable.c_str()).value_or(""));
     if (text.empty()) continue;
-    if (const Result<void> valid = check(spec.kind, text); !valid) {
+    if (const Result<void> valid = check(spec, text); !valid) {
       return Error{ErrorCode::kUsage, fmt::format("{}: {}", variable, valid.error().message),
                    valid.error().remedy};
     }

@@ -13,23 +13,32 @@ using enum OptionKind;
 constexpr OptionSpec kTable[] = {
     {"json", kFlag, "", "false",
      "doctor monitor counters run attach sweep detect demo evaluate learn predict "
-     "simulate plan leases reset report serve",
+     "simulate plan leases reset report serve list history compare statement",
      "print one JSON document on stdout; everything else goes to stderr"},
-    {"gpu", kText, "G", "", "doctor monitor counters run attach sweep simulate plan reset",
+    {"gpu", kText, "G", "", "run attach sweep",
      "which GPU: its index, UUID or PCI address, sim:NAME or "
-     "replay:FILE#gpu/workload[/phase]; without it: every GPU (doctor), the first GPU "
-     "visible to CUDA (monitor, counters), the GPUs that the job uses (run, attach, "
-     "sweep), sim:rtx3080ti (simulate); plan takes the name of a simulated GPU, as "
-     "sim:a4000 or a4000"},
+     "replay:FILE#gpu/workload[/phase]; without it: the GPUs that the job uses"},
+    {"gpu", kText, "G", "", "counters",
+     "which GPU: its index, UUID or PCI address, sim:NAME or "
+     "replay:FILE#gpu/workload[/phase]; without it: the first GPU visible to CUDA"},
+    {"gpu", kText, "G", "", "doctor monitor",
+     "which GPU: its index, UUID or PCI address, sim:NAME or "
+     "replay:FILE#gpu/workload[/phase]; without it: every GPU"},
+    {"gpu", kText, "G", "", "simulate",
+     "which GPU: its index, UUID or PCI address, sim:NAME or "
+     "replay:FILE#gpu/workload[/phase]; without it: sim:rtx3080ti"},
+    {"gpu", kText, "G", "", "plan", "the name of a simulated GPU, as sim:a4000 or a4000"},
+    {"gpu", kText, "G", "", "reset", "which GPU: its index, UUID or PCI address"},
     {"pid", kInteger, "N", "", "attach sweep", "a process of a job that already runs", false},
     {"rings", kText, "FOLDER", "", "attach",
      "the folder in which the job leaves its ticks, if its environment did not name the "
      "folder when it started",
      false},
     {"observe", kFlag, "", "false", "run attach", "only watch; nothing is changed on any GPU"},
-    {"counters", kFlag, "", "false", "run attach sweep",
-     "read performance counters through CUPTI while features are collected, in a separate "
-     "process; needs the right to profile"},
+    {"counters", kFlag, "", "false", "run attach sweep simulate",
+     "read performance counters while features are collected: through CUPTI in a separate "
+     "process, which needs the right to profile, or those of a simulated GPU; on by itself "
+     "for gpoeo and gpoeo-published"},
     {"from", kText, "cupti|nvml", "cupti", "counters",
      "where counters come from: performance counters through CUPTI, which needs the right "
      "to profile, or the activity counters of NVML (Hopper and newer)"},
@@ -54,9 +63,19 @@ constexpr OptionSpec kTable[] = {
      false},
     {"all", kFlag, "", "false", "reset",
      "reset every GPU and end every lease; the daemon grants no new lease until --reopen", false},
-    {"reopen", kFlag, "", "false", "reset", "let the daemon grant leases again after --all", false},
+    {"reopen", kFlag, "", "false", "reset",
+     "let the daemon grant leases again after --all, also to those whom --gpu took a GPU from",
+     false},
+    {"for", kDuration, "T", "", "reset",
+     "how long no process of the user who held the GPU gets it again; without it, the process that "
+     "held it does not for as long as it runs",
+     false},
     {"workload", kList, "W[,W…]", "resnet50", "simulate sweep",
-     "simulated jobs, named as their files in workloads/, or 'all'; sweep takes one"},
+     "simulated jobs, named as their files in workloads/, or a group of them: all (the suite), "
+     "paper "
+     "(the suite's jobs after the two suites of GPOEO's paper), field (jobs as they were met in "
+     "the "
+     "field, outside the suite); sweep takes one job"},
     {"progress", kText, "ticks|launches", "ticks", "simulate",
      "how iterations are counted: by exact ticks of the framework, or by finding them in "
      "the stream of kernel launches"},
@@ -64,15 +83,26 @@ constexpr OptionSpec kTable[] = {
      "train in real time on a GPU of the NVML stand-in; --gpu is its index there"},
     {"ranks", kInteger, "N", "", "simulate",
      "with --realtime: a job of N processes, each on its own GPU (from --gpu on), that "
-     "wait for the slowest before every iteration"},
+     "wait for the slowest before every iteration",
+     true, 1024},
     {"ticks", kFlag, "", "false", "simulate",
      "with --realtime: print a line \"N SECONDS\" at the end of each iteration"},
+    {"paced", kFlag, "", "false", "simulate",
+     "with --realtime: run one iteration for each line on standard input, and print its tick; for "
+     "a "
+     "rank that waits for ranks on other machines"},
     {"status", kFlag, "", "false", "simulate",
      "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
-    {"gpus", kInteger, "N", "", "simulate",
-     "simulate one job on N GPUs that wait for each other, under the whole controller"},
+    {"gpus", kInteger, "N", "", "simulate plan",
+     "simulate one job on N GPUs that wait for each other, under the whole controller; plan: GPUs "
+     "that exchange gradients",
+     true, 1024},
     {"imbalance", kFraction, "X", "0", "simulate",
      "with --gpus: how much less work the GPU with least work has than the one with most"},
+    {"steady", kFlag, "", "false", "run attach",
+     "keep one setting instead of sharing the job's time between two"},
+    {"guard", kFlag, "", "false", "simulate evaluate",
+     "keep every policy within the bound as hypermile keeps its own"},
     {"no-slack", kFlag, "", "false", "simulate",
      "with --gpus: give all GPUs the same setting, even those that wait for others"},
     {"seconds", kDuration, "N", "", "monitor counters simulate",
@@ -81,6 +111,11 @@ constexpr OptionSpec kTable[] = {
     {"interval", kDuration, "T", "1s", "monitor counters",
      "time between two lines; where it is given, counters --json prints its document once "
      "per interval"},
+    {"try", kFlag, "", "false", "doctor",
+     "move each knob that the card lists by one step under a lease, read it back and give it back, "
+     "within 15 s, and print facts for a report",
+     false},
+    {"yes", kFlag, "", "false", "doctor", "agree to --try without being asked", false},
     {"watch", kDuration, "T", "1.5s", "doctor",
      "how long to watch the sensors to find out how often they change"},
     {"log", kText, "F.jsonl", "", "monitor run attach sweep demo simulate",
@@ -103,14 +138,16 @@ constexpr OptionSpec kTable[] = {
      "hypermile's own there are published ones, such as gpoeo, the method of Wang et al. "
      "(TPDS 2022) that predicts energy per clock and searches nearby (docs/design/policies.md)"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate plan run attach",
-     "how much slower the job may get: 5%, 0.05 or 1.05; 0 means no measurable slowdown "
-     "(0.5 %)"},
+     "how much slower the job may get: 5%, 0.05 or 1.05 (up to 1.5); 0 means no measurable "
+     "slowdown (0.5 %)"},
     {"objective", kText, "O", "energy", "evaluate predict simulate run attach",
      "what to minimise: energy within --max-slowdown, edp (energy times time), ed2p "
-     "(energy times time squared) or cost:ETA (ETA from 0 to 1 weighs energy against time)"},
-    {"batch", kInteger, "N", "", "plan",
-     "examples in one iteration; without it: 1, or what the file of the network says"},
-    {"precision", kText, "P", "tf32", "plan",
+     "(energy times time squared), cost:ETA (ETA from 0 to 1 weighs energy against time) or "
+     "performance:SAVE% (the fastest setting that saves so much energy)"},
+    {"batch", kInteger, "N", "", "plan sweep",
+     "examples in one iteration; without it: 1, or what the file of the network says", true,
+     1'000'000},
+    {"precision", kText, "P", "tf32", "plan sweep",
      "number format of the network: fp32, tf32, bf16 or fp16"},
     {"phase", kText, "forward|backward|train", "train", "plan",
      "what is repeated: the forward pass, the backward pass with the optimizer, or both"},
@@ -127,23 +164,43 @@ constexpr OptionSpec kTable[] = {
     {"calibrate", kText, "F.csv", "", "plan",
      "fit the efficiencies of the kernels to measured layers; columns model, precision, "
      "layer, type, in_shape, out_shape, params, fwd_us, bwd_us"},
-    {"layers", kFlag, "", "false", "plan", "show every layer, not only the longest"},
+    {"measured", kText, "F.csv", "", "plan",
+     "let layers decide that hypermile.profile_layers() measured at one or several settings"},
+    {"accumulate", kInteger, "N", "1", "plan", "micro-batches before each update"},
+    {"checkpoint", kInteger, "N", "0", "plan",
+     "with activation checkpointing: the number of parts that run their forward pass again"},
+    {"link", kNumber, "GB/s", "25", "plan",
+     "what each of several GPUs sends in a second while gradients are exchanged"},
+    {"layers", kFlag, "", "false", "plan sweep",
+     "plan: show every layer, not only the longest; sweep: measure single layers, for plan "
+     "--measured"},
     {"page", kText, "F.html", "", "plan",
      "write roofline, timeline and time against energy to this HTML file"},
     {"host-watts", kNumber, "W", "0", "evaluate predict simulate run attach",
      "power that the rest of the machine draws while the job runs, in W"},
+    {"price", kPrice, "P", "", "run attach statement",
+     "what electricity costs, such as 0.30EUR/kWh; summaries then tell money beside joules"},
+    {"carbon", kCarbon, "C", "", "run attach statement",
+     "what electricity emits: such as 380g/kWh, or a country of carbon/intensity.csv such as FR; "
+     "summaries then tell CO2e beside joules"},
+    {"history", kText, "F.jsonl", "default", "run attach history compare",
+     "the file in which runs are remembered; 'default' is "
+     "$XDG_STATE_HOME/hypermile/history.jsonl, and for run and attach 'no' remembers nothing"},
     {"power-budget", kNumber, "W", "", "evaluate predict simulate run attach",
      "mean power that the chosen setting may not exceed, in W"},
     {"iterations", kInteger, "N", "5000", "evaluate simulate run attach",
      "length of the job; without it, simulate takes the length of the workload, and run "
-     "and attach guess as the job runs"},
+     "and attach guess as the job runs",
+     true, 1'000'000'000'000},
     {"effects", kNumber, "X", "1", "simulate sweep",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
     {"text", kFlag, "", "false", "report",
      "print the summary of each run in the log instead of writing a page", false},
-    {"out", kText, "FILE", "", "learn sweep report",
+    {"csv", kFlag, "", "false", "history", "print all runs as CSV", false},
+    {"last", kInteger, "N", "20", "history", "how many runs to list, the newest ones"},
+    {"out", kText, "FILE", "", "learn sweep report statement",
      "the file to write: the trained model (learn), the table (sweep, which continues "
-     "from FILE.journal), or the page (report; without it, beside the log)"},
+     "from FILE.journal), the page (report; without it, beside the log), or the statement"},
     {"grid", kText, "GRID", "sm=16", "sweep",
      "which settings to measure: sm=16 (sixteen SM clocks, evenly spaced), "
      "sm=all,mem=all, sm=1500/1200, limit=4"},
@@ -160,10 +217,10 @@ constexpr OptionSpec kTable[] = {
      "the default clocks"},
     {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
      "gradient-boosted trees, a linear model of few features, or the mean of both"},
-    {"model", kText, "MODEL", "", "predict evaluate run attach",
+    {"model", kText, "MODEL", "", "predict evaluate run attach simulate",
      "a model that learn has written; run and attach take models/predictor.json without "
-     "it; evaluate: the model must not have seen these sweeps, policies start from it in "
-     "place of the judge's guess, and 'none' gives them neither"},
+     "it; evaluate and simulate: nobody predicts without it, and it must not have seen the "
+     "sweeps or jobs that are judged"},
     {"check", kText, "F.csv", "", "predict",
      "compare with what this sweep has measured, in rows at 0.6 of the default SM clock "
      "or more"},
@@ -174,7 +231,8 @@ constexpr OptionSpec kTable[] = {
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
     {"repeat", kInteger, "K", "3", "evaluate simulate",
      "runs of each policy on each curve; with --gpus, runs of each job on the same cards "
-     "(1 without this option)"},
+     "(1 without this option)",
+     true, 10'000},
     {"controller", kFlag, "", "false", "evaluate",
      "play the whole controller in virtual time, not the policy alone"},
     {"curves", kText, "F.csv", "", "evaluate",

@@ -4,6 +4,7 @@
 // docs/reference/options.md are all made from it: an option that is not here does not exist.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -24,6 +25,8 @@ enum class OptionKind {
   kSlowdown,
   kDuration,
   kList,
+  kPrice,    // of a kilowatt-hour
+  kCarbon,   // emitted by a kilowatt-hour
   kAddress,  // may be given without a value, which then is kUsualAddress
 };
 
@@ -39,6 +42,7 @@ struct OptionSpec {
   // Also taken from $HYPERMILE_NAME. False where that variable means something else, or where a
   // variable that somebody forgot in the environment would do harm.
   bool in_environment = true;
+  long long most = std::numeric_limits<long long>::max();  // of a whole number
 };
 
 std::span<const OptionSpec> option_table();

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include "cli/cli.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,10 +16,12 @@
 namespace hypermile {
 namespace {
 
-TEST(OptionTable, HasNoNameTwiceAndOnlyValidFallbacks) {
-  std::set<std::string_view> names;
+TEST(OptionTable, HasNoNameTwiceForOneCommandAndOnlyValidFallbacks) {
   for (const OptionSpec& spec : option_table()) {
-    EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
+    for (const Command* command : all_commands()) {
+      const auto mine = options_of(command->name);
+      EXPECT_LE(std::ranges::count(mine, spec.name, &OptionSpec::name), 1) << spec.name;
+    }
     EXPECT_FALSE(spec.help.empty()) << spec.name;
     EXPECT_TRUE(spec.fallback.empty() || validate_option(spec, spec.fallback).ok()) << spec.name;
   }

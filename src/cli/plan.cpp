@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hypermile plan`: plans clocks for the layers and phases of a network on a GPU, with the physics
-// of the simulator. Nothing is run and no GPU is touched.
+// of the simulator or with measured layers. Nothing is run and no GPU is touched.
 #include "plan/plan_document.h"
 
 #include <fmt/format.h>
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kSimPrefix = "sim:";
 constexpr std::int64_t kMostBatch = 1 << 20;
+constexpr long long kMostCount = 1024;  // micro-batches, checkpoints and GPUs
 
 Error usage(std::string message, std::string remedy) {
   return Error{ErrorCode::kUsage, std::move(message), std::move(remedy)};
@@ -43,6 +44,16 @@ Result<std::optional<std::int64_t>> read_batch(const OptionValues& values) {
   return std::optional<std::int64_t>(batch);
 }
 
+Result<std::size_t> read_count(const OptionValues& values, const std::string& name,
+                               long long least) {
+  const long long count = values.given(name) ? values.integer(name) : least;
+  if (count < least || count > kMostCount) {
+    return usage(fmt::format("--{} cannot be {}", name, count),
+                 fmt::format("give {} to {}", least, kMostCount));
+  }
+  return static_cast<std::size_t>(count);
+}
+
 Result<PlanOptions> read_options(const OptionValues& values) {
   PlanOptions options;
   ASSIGN_OR_RETURN(options.precision, parse_precision(values.text("precision")));
@@ -54,6 +65,13 @@ Result<PlanOptions> read_options(const OptionValues& values) {
     if (options.switching.latency->value() < 0) {
       return usage("--switch-latency cannot be negative", "give 0 or more, like 20ms");
     }
+  }
+  ASSIGN_OR_RETURN(options.micro_batches, read_count(values, "accumulate", 1));
+  ASSIGN_OR_RETURN(options.checkpoints, read_count(values, "checkpoint", 0));
+  ASSIGN_OR_RETURN(options.gpus, read_count(values, "gpus", 1));
+  options.link_bytes_per_s = 1e9 * values.number("link");
+  if (!(options.link_bytes_per_s > 0)) {
+    return usage("--link must be above 0", "give the GB/s of one direction, like 25");
   }
   options.switching.call = values.duration("switch-call");
   options.switching.most_per_second = values.number("switch-rate");
@@ -91,6 +109,10 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
     document.calibration = CalibrationUsed{
         file, score_calibration(document.sheet, times, document.options.efficiency)};
   }
+  if (values.given("measured")) {
+    ASSIGN_OR_RETURN(document.options.measured,
+                     read_measured_layers(values.text("measured"), document.options.precision));
+  }
   ASSIGN_OR_RETURN(document.report,
                    make_plan_report(document.network, document.sheet, document.options));
   if (values.given("page")) RETURN_IF_ERROR(write_page(values.text("page"), document));
@@ -109,7 +131,9 @@ const Command kPlanCommand = {
     "  hypermile plan resnet50 --gpu a4000 --batch 32\n"
     "  hypermile plan vgg16 --gpu rtx2000ada --phase forward --switch-latency 0\n"
     "  hypermile plan model.onnx --gpu h200 --precision bf16 --json\n"
-    "  hypermile plan resnet50 --gpu h200 --batch 64 --calibrate layers.csv --page plan.html\n",
+    "  hypermile plan resnet50 --gpu h200 --batch 64 --calibrate layers.csv --page plan.html\n"
+    "  hypermile plan model.json --gpu a4000 --precision tf32 --measured layers.csv\n"
+    "  hypermile plan gpt2 --gpu h200 --precision bf16 --accumulate 4 --checkpoint 4 --gpus 8\n",
     run};
 
 }  // namespace hypermile

@@ -3,9 +3,12 @@
 // `hypermile plan` through the command line, as a person or a script would call it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "cli/cli.h"
@@ -19,8 +22,8 @@ struct Called {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-Called call(const std::string& line) {
-  std::istringstream words("plan " + line);
+Called call_command(const std::string& line) {
+  std::istringstream words(line);
   const std::vector<std::string> arguments{std::istream_iterator<std::string>(words),
                                            std::istream_iterator<std::string>()};
   std::ostringstream out, err;
@@ -31,6 +34,14 @@ Called call(const std::string& line) {
   called.out = out.str();
   called.err = err.str();
   return called;
+}
+
+Called call(const std::string& line) {
+  return call_command("plan " + line);
+}
+
+Called sweep(const std::string& line) {
+  return call_command("sweep --layers " + line);
 }
 
 TEST(PlanCommand, PrintsTheDocumentOfTheContract) {
@@ -107,6 +118,19 @@ TEST(PlanCommand, WritesAPage) {
   EXPECT_NE(page.str().find("<svg"), std::string::npos);
   EXPECT_NE(page.str().find("</html>"), std::string::npos);
   EXPECT_EQ(page.str().find("http"), std::string::npos);  // nothing from elsewhere
+  EXPECT_NE(page.str().find(">1e12</text>"), std::string::npos) << "the roofline has no ticks";
+  EXPECT_NE(page.str().find(">100</text>"), std::string::npos) << "the roofline has no ticks";
+
+  // Names of strategies beside their points: no two on the same spot.
+  const std::string chart = page.str().substr(page.str().find("Time against energy"));
+  const std::regex text("<text x=\"([0-9.]+)\" y=\"([0-9.]+)\" text-anchor=\"start\">([a-z-]+)<");
+  std::vector<double> heights;
+  for (std::sregex_iterator each(chart.begin(), chart.end(), text), end; each != end; ++each) {
+    heights.push_back(std::stod((*each)[2]));
+  }
+  std::ranges::sort(heights);
+  ASSERT_GE(heights.size(), 5U);
+  for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 12);
   std::filesystem::remove(path);
 }
 
@@ -124,11 +148,57 @@ TEST(PlanCommand, NamesUnknownModulesOnce) {
   std::filesystem::remove(path);
 }
 
+TEST(PlanCommand, PlansOnLayersThatSweepMeasured) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "layers_of_plan_test.csv";
+  std::filesystem::remove(path);
+  const Called swept =
+      sweep("--batch 4 --gpu sim:a4000 --grid sm=4,mem=all --out " + path.string() + " -- vgg16");
+  ASSERT_EQ(swept.code, 0) << swept.err;
+  const std::string words = "vgg16 --batch 4 --gpu a4000 --json --measured " + path.string();
+
+  const Called called = call(words);
+
+  ASSERT_EQ(called.code, 0) << called.err;
+  const auto json = called.json();
+  EXPECT_GE(json["measured"]["settings"].size(), 5U);
+  EXPECT_EQ(json["layers"][0]["time_from"], "measured");
+  for (const auto& strategy : json["strategies"]) {
+    EXPECT_TRUE(strategy.contains("saved_error_pct"));
+    EXPECT_TRUE(strategy.contains("claimed"));
+  }
+  const Called table = call("vgg16 --batch 4 --gpu a4000 --measured " + path.string());
+  EXPECT_NE(table.out.find("Measured: "), std::string::npos);
+  EXPECT_EQ(table.out.find("Modelled, not measured"), std::string::npos);
+  for (const char* other :
+       {"vgg16 --batch 8 --gpu a4000", "gpt2 --batch 4 --gpu a4000", "vgg16 --batch 4 --gpu h200",
+        "vgg16 --batch 4 --precision bf16 --gpu a4000"}) {
+    const Called refused = call(std::string(other) + " --measured " + path.string());
+    EXPECT_EQ(refused.code, 2) << other;
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  }
+  EXPECT_EQ(sweep("--gpu sim:a4000 --out " + path.string() + " -- vgg16").code,
+            2);  // nothing is overwritten
+  std::filesystem::remove(path);
+}
+
+TEST(PlanCommand, PlansTheStepAsItIs) {
+  const auto json =
+      call("vgg16 --gpu a4000 --accumulate 2 --checkpoint 3 --gpus 4 --link 12 --json").json();
+
+  std::map<std::string, int> phases;
+  for (const auto& layer : json["layers"]) ++phases[layer["phase"].get<std::string>()];
+  EXPECT_EQ(phases["communication"], 1);
+  EXPECT_EQ(phases["optimizer"], 1);
+  EXPECT_GT(phases["recompute"], 20);
+}
+
 TEST(PlanCommand, RefusesBadUsageWithOneLine) {
   for (const char* line :
        {"", "resnet50", "resnet50 --gpu a400", "resnet5 --gpu a4000", "resnet50 vgg16 --gpu a4000",
         "resnet50 --gpu a4000 --precision int8", "resnet50 --gpu a4000 --phase sideways",
-        "resnet50 --gpu a4000 --batch 0", "resnet50 --gpu a4000 --switch-latency soon"}) {
+        "resnet50 --gpu a4000 --batch 0", "resnet50 --gpu a4000 --accumulate 0",
+        "resnet50 --gpu a4000 --checkpoint 9999", "resnet50 --gpu a4000 --link 0",
+        "resnet50 --gpu a4000 --switch-latency soon"}) {
     const Called called = call(line);
 
     EXPECT_EQ(called.code, 2) << line;

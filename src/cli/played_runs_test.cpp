@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole runs of `demo`, `evaluate` and `simulate` in virtual time, as people and scripts see them.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -84,7 +85,7 @@ TEST_F(PlayedRuns, DemoShowsATableAndWhatWasSaved) {
     EXPECT_NE(err().find("no report"), std::string::npos) << err();
     return;
   }
-  EXPECT_NE(out().find("in words: " + page + "\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("every decision: " + page + "\n"), std::string::npos) << out();
   EXPECT_EQ(err(), "") << "live lines belong on terminals";
   std::filesystem::remove(page);
 }
@@ -108,7 +109,8 @@ TEST_F(PlayedRuns, DemoThatIsInterruptedClaimsNothing) {
   const Interrupted demo = interrupt_at("gpoeo", {"demo"});
 
   EXPECT_EQ(demo.code, 130);
-  EXPECT_EQ(demo.out.find('%'), std::string::npos) << demo.out;
+  EXPECT_EQ(demo.out.find("saved"), std::string::npos) << demo.out;
+  EXPECT_EQ(demo.out.find("energy"), std::string::npos) << demo.out;
   EXPECT_NE(demo.err.find("interrupted; 2 runs were cut off and are not compared"),
             std::string::npos)
       << demo.err;
@@ -219,6 +221,65 @@ TEST_F(PlayedRuns, SimulateNamesWhatItDoesNotKnow) {
   EXPECT_EQ(run({"simulate", "--iterations", "1", "--policy", "default"}), 2);
   EXPECT_EQ(run({"simulate", "--log", "/nonexistent/run.jsonl"}), 1);
   EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+}
+
+// Characters, not bytes: "±" is one column.
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0, width = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      width = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
+      widest = std::max(widest, ++width);
+    }
+  }
+  return widest;
+}
+
+TEST_F(PlayedRuns, TablesFitATerminalOf80Columns) {
+  for (const std::vector<std::string>& call : {
+           std::vector<std::string>{"demo"},
+           {"simulate", "--workload", "dcgan", "--iterations", "500", "--policy", "all"},
+           {"simulate", "--workload", "dlrm,vit_b16", "--iterations", "300"},
+           {"evaluate", sweep_, "--policy", "hypermile,gpoeo", "--repeat", "1"},
+           {"monitor", "--gpu", "sim:h200", "--seconds", "2s"},
+           {"plan", "resnet50", "--gpu", "sim:a4000"},
+       }) {
+    ASSERT_EQ(run(call), 0) << err();
+    EXPECT_LE(widest_line(out()), call.front() == "simulate" ? 84U : 80U) << out();
+  }
+}
+
+TEST_F(PlayedRuns, AJobTooShortForTheSearchIsSaidToBe) {
+  ASSERT_EQ(run({"simulate", "--gpu", "sim:h200", "--workload", "dcgan", "--iterations", "2000"}),
+            0)
+      << err();
+  EXPECT_NE(out().find("The search of hypermile was not over when the job ended: the job\n"
+                       "lasts only 9 s"),
+            std::string::npos)
+      << out();
+
+  ASSERT_EQ(run({"simulate", "--workload", "resnet50", "--iterations", "3000"}), 0) << err();
+  EXPECT_EQ(out().find("was not over"), std::string::npos) << out();
+}
+
+TEST_F(PlayedRuns, NoShareIsGivenOfAnOracleThatHardlySaves) {
+  const std::string path = (std::filesystem::path(::testing::TempDir()) / "flat.csv").string();
+  std::ofstream sweep(path);
+  sweep << "gpu,workload,sm_mhz,time_s,power_w,is_default\n";
+  for (int i = 0; i <= 8; ++i) {
+    sweep << "Card,flat," << 1800 - 100 * i << "," << 0.1 * (1 + 0.06 * i) << "," << 300 - 20 * i
+          << "," << (i == 0 ? 1 : 0) << "\n";
+  }
+  sweep.close();
+
+  ASSERT_EQ(run({"evaluate", path, "--repeat", "1"}), 0) << err();
+  std::filesystem::remove(path);
+
+  EXPECT_NE(out().find("No share is given where the best single setting saves less than 2 %"),
+            std::string::npos)
+      << out();
+  EXPECT_EQ(out().find("(0-0) %"), std::string::npos) << out();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hypermile report F.jsonl`: writes everything that an event log holds to one HTML page.
+// `hypermile report F.jsonl`: writes everything that an event log holds to one HTML page. Several
+// logs are those of the nodes of one job, and become one table.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,9 +9,12 @@
 #include <ostream>
 
 #include "cli/command.h"
+#include "lease/protocol/message.h"
+#include "record/nodes_report.h"
 #include "record/report_data.h"
 #include "record/report_page.h"
 #include "record/summary_text.h"
+#include "run/stop_signals.h"
 
 namespace hypermile {
 namespace {
@@ -28,12 +32,51 @@ void warn_of_gaps(const LogTail& log, CommandContext& context) {
       log.path(), bad, bad == 1 ? "" : "s");
 }
 
+// A log is somebody's file: what it says must not steer the terminal.
+void print_harmless(std::string_view text, std::ostream& out) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    out << harmless(line, line.size()) << '\n';
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+}
+
+// The logs of a job's nodes as one: the newest run of each.
+Result<void> report_nodes(const CommandArguments& arguments, CommandContext& context) {
+  std::vector<LogTail> logs;
+  for (const std::string& path : arguments.positional) {
+    ASSIGN_OR_RETURN(LogTail log, read_log(path));
+    warn_of_gaps(log, context);
+    logs.push_back(std::move(log));
+  }
+  std::vector<NodeRun> nodes;
+  for (const LogTail& log : logs) {
+    if (log.runs().empty()) continue;
+    const RunDigest& run = *log.runs().back();
+    nodes.push_back({node_of(run, log.path()), &run});
+  }
+  if (arguments.options.flag("json")) {
+    context.out << nodes_json(nodes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                << "\n";
+  } else {
+    print_harmless(nodes_text(nodes), context.out);
+  }
+  return {};
+}
+
 Result<void> run_report(const CommandArguments& arguments, CommandContext& context) {
   const OptionValues& options = arguments.options;
-  if (arguments.positional.size() != 1) {
-    return Error{ErrorCode::kUsage,
-                 arguments.positional.empty() ? "no log was given" : "more than one log was given",
-                 "name one: hypermile report run.jsonl"};
+  if (arguments.positional.empty()) {
+    return Error{ErrorCode::kUsage, "no log was given", "name one: hypermile report run.jsonl"};
+  }
+  // There is nothing to tidy up, so a signal ends this command as it ends most programs.
+  if (context.signals != nullptr) context.signals->hand_over().restore();
+  if (arguments.positional.size() > 1) {
+    if (options.given("out")) {
+      return Error{ErrorCode::kUsage, "--out: several logs become one table, not a page",
+                   "name one log, or leave --out away"};
+    }
+    return report_nodes(arguments, context);
   }
   const std::string& path = arguments.positional.front();
   ASSIGN_OR_RETURN(const LogTail log, read_log(path));
@@ -44,7 +87,7 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
     return {};
   }
   if (options.flag("text")) {
-    for (const auto& run : log.runs()) context.out << summary_text(*run);
+    for (const auto& run : log.runs()) print_harmless(summary_text(*run), context.out);
     return {};
   }
   const std::string page = options.given("out") ? options.text("out") : page_beside(path);
@@ -58,11 +101,12 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
 const Command kReportCommand = {
     "report",
     "write a page of an event log: one HTML file with all plots and decisions",
-    "LOG",
+    "LOG…",
     "  hypermile report run.jsonl                     writes run.html\n"
     "  hypermile report run.jsonl --out report.html\n"
     "  hypermile report run.jsonl --text              the summary, as the terminal showed it\n"
-    "  hypermile report run.jsonl --json              the data of the page\n",
+    "  hypermile report run.jsonl --json              the data of the page\n"
+    "  hypermile report 12.0-n*.jsonl                 a job on several nodes: one table\n",
     run_report,
 };
 

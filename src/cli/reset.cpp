@@ -4,6 +4,7 @@
 // baseline or the driver's default, whoever changed it: through the daemon where one serves, else
 // directly as root, with the same journal and locks.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -27,11 +28,13 @@ constexpr Seconds kResetDeadline = Seconds(15);
 struct Wanted {
   bool all = false;
   bool reopen = false;
+  std::optional<Seconds> hold = {};    // how long its holder stays away from the GPU
   std::vector<GpuIdentity> gpus = {};  // the GPU that --gpu names, or all
 };
 
 Result<Wanted> wanted_gpus(const OptionValues& options) {
-  Wanted wanted{options.flag("all"), options.flag("reopen"), {}};
+  Wanted wanted{options.flag("all"), options.flag("reopen"), {}, {}};
+  if (options.given("for")) wanted.hold = options.duration("for");
   const int ways = static_cast<int>(wanted.all) + static_cast<int>(wanted.reopen) +
                    static_cast<int>(options.given("gpu"));
   if (ways != 1) {
@@ -66,7 +69,7 @@ std::string what_is_left() {
 }
 
 Result<void> reset_through(DaemonConnection& connection, const Wanted& wanted) {
-  wire::ResetRequest request{{}, wanted.all, wanted.reopen};
+  wire::ResetRequest request{{}, wanted.all, wanted.reopen, wanted.hold};
   if (!wanted.all) {
     for (const GpuIdentity& gpu : wanted.gpus) request.gpus.push_back(gpu.uuid);
   }
@@ -78,10 +81,16 @@ Result<void> reset_through(DaemonConnection& connection, const Wanted& wanted) {
 }
 
 Result<void> reset_directly(const Wanted& wanted, CommandContext& context) {
+  const std::string folder = default_state_folder();
+  // The journals there are root's; whoever is not root must not be told to remove them.
+  struct stat facts = {};
+  if (::geteuid() != 0 && (::stat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())) {
+    return Error{ErrorCode::kPermission, "no daemon serves, and without one only root resets GPUs",
+                 "run it with sudo"};
+  }
   if (wanted.gpus.empty()) {
     return Error{ErrorCode::kNotFound, "there is no GPU to reset", "see 'hypermile doctor'"};
   }
-  const std::string folder = default_state_folder();
   RETURN_IF_ERROR(prepare_state_folder(folder));
   ASSIGN_OR_RETURN(const DaemonConfig config,
                    read_daemon_config(DaemonOptions{}.config, machine_accounts()));
@@ -138,7 +147,8 @@ const Command kResetCommand = {
     "reset",
     "for administrators: end leases and put GPUs back to their baseline",
     "",
-    "  hypermile reset --gpu 0\n"
+    "  hypermile reset --gpu 0            # its holder does not get it again while it runs\n"
+    "  hypermile reset --gpu 0 --for 1h   # its holder's user does not for an hour\n"
     "  hypermile reset --all          # and grant no more leases\n"
     "  hypermile reset --reopen       # grant leases again\n",
     run_reset,

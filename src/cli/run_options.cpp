@@ -9,6 +9,7 @@
 #include "cli/judging_options.h"
 #include "control/job_cache.h"
 #include "policy/policies.h"
+#include "record/history.h"
 
 namespace hypermile {
 namespace {
@@ -54,13 +55,32 @@ Result<ControlRequest> read_control_request(const OptionValues& values) {
   if (values.given("iterations")) {
     control.controller.job_iterations = static_cast<double>(values.integer("iterations"));
   }
+  control.controller.steady = values.flag("steady");
   ASSIGN_OR_RETURN(control.cache, read_cache(values));
   control.counters = values.flag("counters");
   control.model = text_if_given(values, "model");
   return control;
 }
 
+// --history; nullopt for "no", and where this user has no home to keep it in.
+Result<std::optional<std::string>> read_history(const OptionValues& values) {
+  const std::string text = values.text("history");
+  if (text == "no") return std::optional<std::string>();
+  return text == "default" ? default_history_path() : std::optional(text);
+}
+
 }  // namespace
+
+Result<Tariff> read_tariff(const OptionValues& values) {
+  Tariff tariff;
+  if (values.given("price")) {
+    ASSIGN_OR_RETURN(tariff.price, parse_price(values.text("price")));
+  }
+  if (values.given("carbon")) {
+    ASSIGN_OR_RETURN(tariff.carbon, parse_carbon(values.text("carbon")));
+  }
+  return tariff;
+}
 
 std::optional<std::string> text_if_given(const OptionValues& values, std::string_view name) {
   return values.given(name) ? std::optional(values.text(name)) : std::nullopt;
@@ -82,6 +102,8 @@ Result<RunRequest> read_run_request(const OptionValues& values) {
   ASSIGN_OR_RETURN(request.control, read_control_request(values));
   request.report = read_report_request(values);
   request.report.summary = text_if_given(values, "summary");
+  ASSIGN_OR_RETURN(request.report.tariff, read_tariff(values));
+  ASSIGN_OR_RETURN(request.report.history, read_history(values));
   request.report.json = values.flag("json");
   request.report.live = values.flag("live");
   return request;

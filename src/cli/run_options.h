@@ -10,6 +10,9 @@
 
 namespace hypermile {
 
+// --price and --carbon.
+Result<Tariff> read_tariff(const OptionValues& values);
+
 // Everything that run and attach share; `typed` and `nvtx_step` are left to the caller.
 Result<RunRequest> read_run_request(const OptionValues& values);
 

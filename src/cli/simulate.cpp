@@ -15,6 +15,7 @@
 #include "cli/simulate_output.h"
 #include "cli/simulate_realtime.h"
 #include "gpu/gpu_name.h"
+#include "run/phase_prediction.h"
 #include "trial/comparison.h"
 
 namespace hypermile {
@@ -22,7 +23,7 @@ namespace {
 
 constexpr const char* kUsualGpu = "sim:rtx3080ti";
 
-Result<GpuSheet> read_sheet(const OptionValues& values) {
+Result<GpuSheet> read_simulated_sheet(const OptionValues& values) {
   const std::string text = values.given("gpu") ? values.text("gpu") : kUsualGpu;
   ASSIGN_OR_RETURN(const GpuName name, parse_gpu_name(text));
   const auto* simulated = std::get_if<SimulatedGpu>(&name);
@@ -63,19 +64,25 @@ Result<SimulatedJob> make_job(const SimulatedJob& common, const std::string& key
 
 Result<std::vector<SimulatedJob>> read_jobs(const OptionValues& values, const Clock& clock) {
   SimulatedJob common;
-  ASSIGN_OR_RETURN(common.sheet, read_sheet(values));
+  ASSIGN_OR_RETURN(common.sheet, read_simulated_sheet(values));
   ASSIGN_OR_RETURN(common.objective, read_objective(values));
   ASSIGN_OR_RETURN(common.progress, read_progress(values));
+  common.guard = values.flag("guard");
   ASSIGN_OR_RETURN(const std::vector<Knob> knobs, read_knobs(values));
   if (!knobs.empty()) common.knobs = knobs;
   common.seed = static_cast<std::uint64_t>(values.integer("seed"));
   common.effects = scaled_effects(values.number("effects"));
+  common.counters = values.flag("counters");
+  if (values.given("model")) {
+    ASSIGN_OR_RETURN(common.predict, predict_by_model(values.text("model")));
+  }
   common.unix_time = clock.unix_time();
-  const bool all = values.text("workload") == "all";
   std::vector<SimulatedJob> jobs;
-  for (const std::string& key : all ? workload_keys() : values.list("workload")) {
-    ASSIGN_OR_RETURN(SimulatedJob job, make_job(common, key, values));
-    jobs.push_back(std::move(job));
+  for (const std::string& name : values.list("workload")) {
+    for (const std::string& key : workloads_named(name)) {
+      ASSIGN_OR_RETURN(SimulatedJob job, make_job(common, key, values));
+      jobs.push_back(std::move(job));
+    }
   }
   if (!jobs.empty()) return jobs;
   return Error{ErrorCode::kNotFound, "there are no workload files",
@@ -90,7 +97,7 @@ Result<void> keep_log(const OptionValues& values, const std::string& log) {
 void show(const SimulatedJob& job, std::span<const SimulatedOutcome> outcomes,
           CommandContext& context) {
   context.out << fmt::format(
-      "{} on a simulated {}, {} iterations, seed {}\n"
+      "{} on a simulated {},\n{} iterations, seed {}\n"
       "Simulated, not measured; the figures come from the runs' event log.\n\n{}",
       job.workload.title, job.sheet.name, job.iterations, job.seed, job_table(outcomes));
 }
@@ -133,6 +140,9 @@ const Command kSimulateCommand = {
     "  hypermile simulate --gpu sim:rtx3080ti --workload resnet50 --policy hypermile,gpoeo,oracle\n"
     "  hypermile simulate --gpu sim:h200 --workload bert_base --max-slowdown 2% --log run.jsonl\n"
     "  hypermile simulate --workload all --policy hypermile --effects 2 --json\n"
+    "  hypermile simulate --workload paper --policy gpoeo-published,gpoeo --model model.json\n"
+    "  hypermile simulate --workload field --progress launches    jobs as they were met in the "
+    "field\n"
     "  hypermile simulate --gpus 4 --imbalance 10% --workload gpt2      one job on four cards\n"
     "  hypermile simulate --realtime --seconds 30s --gpu 0    a job on the NVML stand-in\n"
     "  hypermile simulate --realtime --ranks 4 --seconds 30s  a job on four of its GPUs\n"

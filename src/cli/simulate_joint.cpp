@@ -56,7 +56,7 @@ nlohmann::json run_json(const JointRun& run) {
                       {"drifts", run.outcome.control.drifts},
                       {"restored", run.outcome.control.restored}};
   if (const PhaseControl* training = run.outcome.training()) {
-    j["kept"] = to_string(training->kept);
+    j["kept"] = training->shares.empty() ? to_string(training->kept) : to_string(training->shares);
     j["kept_each"] = texts(training->kept_each);
     j["held"] = training->held;
     j["probes"] = training->probes;
@@ -72,7 +72,8 @@ std::string run_line(const JointRun& run) {
   std::string kept = "-";
   if (training != nullptr) {
     kept = training->kept_each.empty()
-               ? to_string(training->kept)
+               ? (training->shares.empty() ? to_string(training->kept)
+                                           : to_string(training->shares, 2))
                : fmt::format("{}", fmt::join(texts(training->kept_each), ", "));
   }
   return fmt::format("{:<16} {:<12} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}  {}\n",

@@ -40,8 +40,8 @@ double energy_change(const SimulatedOutcome& o) {
 
 std::string verdict(const SimulatedOutcome& o) {
   if (!o.bound) return "no bound";
-  if (o.result.violated_job) return "broken by the job";
-  return o.result.violated_final ? "broken by the setting" : "kept";
+  if (o.result.violated_job) return "job over";
+  return o.result.violated_final ? "setting over" : "kept";
 }
 
 nlohmann::json estimate_json(const std::optional<Estimate>& estimate) {
@@ -66,9 +66,23 @@ std::string job_line(const SimulatedOutcome& o) {
     time = with_interval(o.kept->time_s, 1e3);
     energy = with_interval(o.kept->energy_j, 1);
   }
-  return fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", o.result.policy,
-                     to_string(o.result.final_setting), time, energy, percent(energy_change(o)),
-                     percent(o.result.slowdown), o.result.probes, verdict(o));
+  const std::string kept = to_string(o.result.kept, 3);
+  return fmt::format("{:<12} {:>10} {:>8} {:>14} {:>14} {:>6}  {}\n{}", o.result.policy,
+                     percent(energy_change(o)), percent(o.result.slowdown), time, energy,
+                     o.result.probes, verdict(o),
+                     o.result.policy == kept ? "" : fmt::format("  kept: {}\n", kept));
+}
+
+// A search that was not over when its job ended; the default and the oracle do not search.
+std::string unfinished(const SimulatedOutcome& o) {
+  if (o.settled_s || o.result.policy == "default" || o.result.policy == "oracle" ||
+      o.result.policy.starts_with("fixed:")) {
+    return "";
+  }
+  return fmt::format(
+      "\nThe search of {} was not over when the job ended: the job\n"
+      "lasts only {:.0f} s at the default. A longer one (--iterations) shows what it saves.\n",
+      o.result.policy, *o.job.default_seconds);
 }
 
 std::vector<PolicySummary> summaries_of(std::span<const SimulatedOutcome> outcomes) {
@@ -111,23 +125,21 @@ std::string job_table(std::span<const SimulatedOutcome> outcomes) {
   const SimulatedOutcome& any = outcomes.front();
   const std::string bound = any.bound ? fmt::format("bound {:g} %", 100 * *any.bound) : "bound";
   std::string out =
-      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9} {:>7} {}\n", "policy", "setting kept",
-                  "ms/iteration", "J/iteration", "job energy", "job time", "probes", bound);
+      fmt::format("{:<12} {:>10} {:>8} {:>14} {:>14} {:>6}  {}\n", "policy", "job energy",
+                  "job time", "ms/iteration", "J/iteration", "probes", bound);
   for (const SimulatedOutcome& o : outcomes) out += job_line(o);
-  out +=
-      fmt::format("{:<17} {:<24} {:>18} {:>18} {:>10} {:>9}\n", "(true best)", to_string(any.best),
-                  "", "", percent(any.best_energy_change), percent(any.best_slowdown));
+  out += fmt::format("{:<12} {:>10} {:>8}  {}\n", "(true best)", percent(any.best_energy_change),
+                     percent(any.best_slowdown), to_string(any.best));
+  for (const SimulatedOutcome& o : outcomes) out += unfinished(o);
   return out;
 }
 
 std::string suite_table(std::span<const SimulatedOutcome> outcomes) {
-  std::string out =
-      fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", "workload", "policy",
-                  "setting kept", "job energy", "job time", "true best", "probes", "bound");
+  std::string out = fmt::format("{:<22} {:<12} {:>10} {:>9} {:>9} {:>6} {}\n", "workload", "policy",
+                                "job energy", "job time", "true best", "probes", "bound");
   for (const SimulatedOutcome& o : outcomes) {
-    out += fmt::format("{:<26} {:<17} {:<24} {:>10} {:>9} {:>9} {:>7} {}\n", o.result.key.workload,
-                       o.result.policy, to_string(o.result.final_setting),
-                       percent(energy_change(o)), percent(o.result.slowdown),
+    out += fmt::format("{:<22} {:<12} {:>10} {:>9} {:>9} {:>6} {}\n", o.result.key.workload,
+                       o.result.policy, percent(energy_change(o)), percent(o.result.slowdown),
                        percent(o.best_energy_change), o.result.probes, verdict(o));
   }
   return out + "\n" + policy_table_text(summaries_of(outcomes));

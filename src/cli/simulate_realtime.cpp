@@ -2,6 +2,8 @@
 #include "cli/simulate_realtime.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -50,12 +52,15 @@ class RealtimeJob {
         options_(options),
         context_(context),
         start_s_(machine.now_s()),
-        start_(context.clock.now()),
-        launches_(gpu, context.clock.now()) {}
+        launches_(machine, gpu, workload.load, context.clock.now()) {}
 
   Result<void> run() {
     RETURN_IF_ERROR(begin());
     while (!over()) {
+      if (options_.paced) {
+        RETURN_IF_ERROR(take_pace());
+        if (input_ended_) break;
+      }
       context_.clock.sleep_for(until_next_look(), context_.stop);
       RETURN_IF_ERROR(look());
     }
@@ -71,6 +76,7 @@ class RealtimeJob {
                                   static_cast<std::uint64_t>(finished_before_)}));
     ASSIGN_OR_RETURN(const GpuView view, machine_.beat(gpu_));
     energy_before_j_ = view.now.totals.energy_j;
+    launches_.begin(view);
     return {};
   }
 
@@ -85,12 +91,30 @@ class RealtimeJob {
     if (!view) return view.error();
     elapsed_s_ = view->time_s - start_s_;
     iterations_ = finished_before_ + view->now.iterations;
+    iteration_s_ = view->record.sim.job.iteration_s;
     energy_j_ = energy_j_before_ + view->now.totals.energy_j - energy_before_j_;
-    // Launches carry the machine's time. On a busy computer this process reads the machine
-    // milliseconds late, and with its own time the iterations would seem to scatter.
-    launches_.advance(start_ + Seconds(elapsed_s_ / machine_.speed()), iterations_);
+    launches_.advance(*view);
     if (options_.ticks) print_ticks();
     return {};
+  }
+
+  // Waits for a line unless an iteration is under way. The job shows signs of life meanwhile.
+  Result<void> take_pace() {
+    if (iterations_ < static_cast<double>(allowed_)) return {};
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (::poll(&input, 1, static_cast<int>(kBeat.value() * 1e3)) == 0) {
+      if (over()) return {};
+      RETURN_IF_ERROR(look());
+    }
+    char line = 0;
+    ssize_t got = 0;
+    while ((got = ::read(STDIN_FILENO, &line, 1)) == 1 && line != '\n') {
+    }
+    input_ended_ = got != 1;
+    if (input_ended_) return {};
+    ++allowed_;
+    RETURN_IF_ERROR(machine_.allow_iteration(gpu_));
+    return look();
   }
 
   bool over() const {
@@ -102,9 +126,11 @@ class RealtimeJob {
   // A tick is to be printed when it happens. Without ticks only the next sign of life is due.
   Seconds until_next_look() const {
     const double left = options_.length.value() - elapsed_s_;
-    double seconds = std::min(kBeat.value(), left / machine_.speed());
+    const double keeping = SimulatedLaunches::kept().value() / 2;
+    double seconds = std::min(kBeat.value(), std::min(left, keeping) / machine_.speed());
     if (options_.ticks && iterations_ > 0) {
-      const double one = elapsed_s_ / iterations_;
+      // A paced job also waits; only the iteration under way says how long one takes.
+      const double one = options_.paced ? iteration_s_ : elapsed_s_ / iterations_;
       seconds = std::min(seconds, (1 - std::fmod(iterations_, 1.0)) * one / machine_.speed());
     }
     return std::max(kShortestSleep, Seconds(seconds));
@@ -144,11 +170,12 @@ class RealtimeJob {
   const RealtimeJobOptions& options_;
   CommandContext& context_;
   double start_s_;
-  Instant start_;  // start_s_ on the real clock
   double elapsed_s_ = 0;
   double iterations_ = 0, finished_before_ = 0;
   double energy_j_ = 0, energy_j_before_ = 0, energy_before_j_ = 0;
-  std::uint64_t ticks_ = 0;
+  double iteration_s_ = 0;
+  std::uint64_t ticks_ = 0, allowed_ = 0;
+  bool input_ended_ = false;
   SimulatedLaunches launches_;
 };
 
@@ -215,7 +242,14 @@ Result<void> use_stand_in(const OptionValues& values, CommandContext& context) {
   RETURN_IF_ERROR(join_group(options));
   options.workload = values.text("workload");
   options.ticks = values.flag("ticks");
+  options.paced = values.flag("paced");
   options.json = values.flag("json");
+  if (options.paced) {
+    // A group that is never complete: the job stops before every iteration.
+    options.group = 1 + static_cast<std::uint64_t>(::getpid());
+    options.ranks = 2;
+    options.ticks = true;
+  }
   if (values.given("gpu")) options.gpu = values.text("gpu");
   if (values.given("seconds")) options.length = values.duration("seconds");
   if (values.given("iterations")) {

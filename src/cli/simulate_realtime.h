@@ -20,6 +20,9 @@ struct RealtimeJobOptions {
   std::string workload = "resnet50";             // a file of workloads/
   std::string gpu = "0";                         // index or UUID
   bool ticks = false;  // prints a line "N SECONDS" on context.out when iteration N is over
+  // Runs one iteration for each line that is read from standard input, and ends with it: for a rank
+  // whose program waits for ranks on other machines.
+  bool paced = false;
   bool json = false;
   // A rank of a job on `ranks` GPUs: processes with one `group` wait for each other before every
   // iteration. 0: alone.

@@ -13,6 +13,7 @@
 
 #include "cli/run_options.h"
 #include "cli/sweep_bar.h"
+#include "cli/sweep_layers.h"
 #include "gpu/gpu_name.h"
 #include "run/attach_job.h"
 #include "run/run_job.h"
@@ -131,6 +132,7 @@ class Sweep {
                    .limiter_hunting = scale,
                    .two_level_times = scale,
                    .clock_stretching = scale};
+    job.counters = options_.flag("counters");
     return sweep_simulated(job, terms_, journal, hearers(), context_.stop);
   }
 
@@ -206,8 +208,11 @@ class Sweep {
                    "the same command goes on from there"};
     }
     if (!options_.flag("json")) {
-      context_.out << fmt::format("{}: {} windows, {} left out\n", options_.text("out"),
-                                  progress.planned, progress.refused);
+      context_.out << fmt::format(
+          "{0}: {1} windows, {2} left out\n"
+          "Next: 'hypermile evaluate {0}' judges policies on it; 'hypermile learn' needs the\n"
+          "sweeps of two jobs or more.\n",
+          options_.text("out"), progress.planned, progress.refused);
     }
     return {};
   }
@@ -224,6 +229,9 @@ class Sweep {
 };
 
 Result<void> run_sweep(const CommandArguments& arguments, CommandContext& context) {
+  if (arguments.options.flag("layers") && arguments.options.given("out")) {
+    return sweep_layers(arguments, context);
+  }
   return Sweep(arguments, context).run();
 }
 

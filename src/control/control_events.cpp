@@ -6,6 +6,12 @@
 #include "control/controller.h"
 
 namespace hypermile {
+namespace {
+
+// Of the latest report that was ever met, at each Boundary: what happened once is forgotten.
+constexpr double kForgetLate = 0.98;
+
+}  // namespace
 
 Controller::Controller(ControllerParts parts, ControllerOptions options)
     : parts_(std::move(parts)), options_(std::move(options)) {}
@@ -59,6 +65,7 @@ void Controller::boundary(const ProcessProgress& process, const Boundary& bounda
   }
   if (&process != lead_) return;
   last_boundary_ = now_;
+  told_late_ = std::max({kLeastLate, now_ - boundary.time, kForgetLate * told_late_});
   if (!first_boundary_) first_boundary_ = boundary.time;
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
@@ -134,6 +141,24 @@ void Controller::lose_progress(Instant since) {
   if (!lost_since_) lost_since_ = std::max(since, state_since_);
 }
 
+void Controller::process_settled(const ProcessProgress& process) {
+  for (const auto& state : ranks_) {
+    if (state->rank.process != &process) continue;
+    state->maker->close();
+    state->maker.reset();
+  }
+}
+
+void Controller::process_forgotten(const ProcessProgress& process) {
+  const auto is_its = [&](const auto& of) { return of->process == &process; };
+  if (collector_ && &collector_->process() == &process) collector_.reset();
+  std::erase_if(meters_, [&](const RankMeter& meter) { return is_its(&meter.rank()); });
+  std::erase_if(ranks_, [&](const auto& state) { return is_its(&state->rank); });
+  std::erase_if(counted_, [&](const auto& count) { return count.first.first == &process; });
+  if (decided_for_ != nullptr && is_its(decided_for_)) decided_for_ = nullptr;
+  book_.forget(process);
+}
+
 void Controller::reading(GpuWatch& gpu, const SamplerReading& reading) {
   applied_->add(gpu, reading);
   for (RankMeter& meter : meters_) {
@@ -143,7 +168,7 @@ void Controller::reading(GpuWatch& gpu, const SamplerReading& reading) {
     collector_->poll(reading.sample.time);
   }
   for (const auto& state : ranks_) {
-    if (state->rank.gpu == &gpu) state->maker->add(reading);
+    if (state->rank.gpu == &gpu && state->maker) state->maker->add(reading);
   }
   if (active_ != nullptr && !active_->plan && applied_->at_default()) {
     active_->watch.add(reading.sample);
@@ -153,7 +178,7 @@ void Controller::reading(GpuWatch& gpu, const SamplerReading& reading) {
 void Controller::seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen,
                          std::span<const std::int64_t> ours) {
   for (const auto& state : ranks_) {
-    if (state->rank.gpu != &gpu) continue;
+    if (state->rank.gpu != &gpu || !state->maker) continue;
     state->job_processes.assign(ours.begin(), ours.end());
     state->maker->set_job_processes(state->job_processes);
     state->maker->add(seen);

@@ -9,7 +9,8 @@ namespace hypermile {
 // Reading counters costs driver calls: once a phase, and again after the job has changed.
 void Controller::open_collector(const Phase& phase) {
   collector_.reset();
-  if (!phase.features_wanted || spoiled_ || phase.step->setting != 0) return;
+  const bool wanted = phase.step->features || (phase.features_wanted && phase.step->setting == 0);
+  if (!wanted || spoiled_) return;
   GpuWatch* gpu = applied_->gpus().front();
   if (gpu->opened() && !gpu->failing()) {
     collector_.emplace(*phase.process, *gpu, parts_.counters);
@@ -21,6 +22,10 @@ void Controller::collect_features(Phase& phase, Window& joint) {
   const Features features = collector_->collect(joint);
   joint.features = std::make_shared<const Features>(features);
   phase.features_wanted = false;
+  if (phase.step->setting == 0) {
+    phase.control.predicted_without_counters =
+        parts_.predict != nullptr && !features.get(Feature::kSmActive);
+  }
   FeaturesEvent event;
   event.gpu = collector_->gpu().identity().uuid;
   event.process = phase.process->pid();

@@ -4,6 +4,8 @@
 // and at no other time; performance counters only where they are asked for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "testing/control_fixture.h"
 
 namespace hypermile {

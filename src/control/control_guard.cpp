@@ -5,27 +5,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "control/controller.h"
+#include "policy/bound_guard.h"
 
 namespace hypermile {
 namespace {
 
-// Standard errors that the account is taken to be off by: where a policy plans, and where the bound
-// is guarded.
-constexpr double kLikely = 0.5;
-constexpr double kSure = 1;
-// Of what may be lost: from here on the default, until it is back below.
-constexpr double kNearBound = 0.95;
-constexpr double kEarnedBack = 0.9;
-// A job whose length nobody told is held against what it has run, or this.
-constexpr Seconds kShortestJob = Seconds(600);
 constexpr std::size_t kRemembered = 64;  // changes of Setting, dark stretches
 constexpr Seconds kRoundAtMost = Seconds(0.2);
 
 }  // namespace
 
-// Boundaries are told of late: what was in force then is looked up.
+// Boundaries are reported late, so what was in force at their time is looked up.
 void Controller::note_setting(Instant now) {
   if (lead_ != nullptr && lead_->dark()) {
     const Instant before = now - kRoundAtMost;
@@ -37,77 +30,83 @@ void Controller::note_setting(Instant now) {
   }
   const auto set = [](const Setting& setting) { return !setting.empty(); };
   const bool off = !applied_->at_default() || std::ranges::any_of(applied_->asked(), set);
-  if (!off_default_.empty() && off_default_.back().second == off) return;
-  off_default_.emplace_back(now, off);
-  if (off_default_.size() > kRemembered) off_default_.pop_front();
+  std::size_t setting = 0;
+  if (off && active_ != nullptr) {
+    const auto& all = active_->settings;
+    const auto found =
+        applied_->asked().empty() ? all.end() : std::ranges::find(all, applied_->asked().front());
+    const auto at = static_cast<std::size_t>(found - all.begin());
+    setting = found == all.end() ? 1 : std::max<std::size_t>(1, at);
+  }
+  if (!in_force_.empty() && in_force_.back().second == setting) return;
+  in_force_.emplace_back(now, setting);
+  if (in_force_.size() > kRemembered) in_force_.pop_front();
 }
 
-bool Controller::off_default_at(Instant time) const {
-  for (auto at = off_default_.rbegin(); at != off_default_.rend(); ++at) {
+std::size_t Controller::setting_at(Instant time) const {
+  for (auto at = in_force_.rbegin(); at != in_force_.rend(); ++at) {
     if (at->first <= time) return at->second;
   }
-  return false;
+  return 0;
 }
 
 // A pause that is not how the job runs is nobody's loss. Iterations that were not watched took as
-// long as those that were measured last.
+// long as those that were measured at their Setting.
 void Controller::keep_account(Phase& phase, const Boundary& boundary, Pause pause) {
   const std::optional<Instant> until = std::exchange(phase.accounted, boundary.time);
-  if (!until || pause == Pause::kOdd || !off_default_at(boundary.time)) return;
+  if (!phase.ledger) return;
+  const std::size_t setting = setting_at(boundary.time);
+  if (!until || pause == Pause::kOdd || setting == 0) {
+    phase.ledger->pass(false, boundary.iterations + boundary.unseen.value_or(0), Seconds(0));
+    return;
+  }
   const Seconds took = boundary.time - *until;
   const bool unseen = boundary.unseen || std::ranges::any_of(dark_, [&](const auto& dark) {
                         return *until < dark.second && boundary.time > dark.first;
                       });
-  if (!unseen) {
-    phase.account.add_off_default(took, boundary.iterations);
-  } else if (phase.off_time) {
-    phase.account.add_off_default(took, took / *phase.off_time);
+  double iterations = boundary.iterations;
+  if (unseen) {
+    const auto there = phase.ledger->log_time_of(setting);
+    if (!there) {
+      phase.ledger->pass(false, iterations + boundary.unseen.value_or(0), Seconds(0));
+      return;
+    }
+    iterations = took / (phase.ledger->default_time() * std::exp(*there));
   }
+  phase.ledger->pass(true, iterations, took);
 }
 
-// At the default, as far as is known.
-Seconds Controller::whole_job(const Phase& phase, Seconds usual) const {
-  if (const auto left = iterations_left(phase)) return (phase.iterations + *left) * usual;
-  return std::max(phase.iterations * usual, kShortestJob);
-}
-
-// The length of the job that the guard relies on: the length that the user gave, but at most twice
-// what has run. The job may be stopped earlier, and the user may count other steps than we see.
-Seconds Controller::sure_job(const Phase& phase, Seconds usual) const {
-  return std::min(whole_job(phase, usual), std::max(2 * phase.iterations * usual, kShortestJob));
-}
-
+// The job's length where the user gave it; else it is taken to run as long again as it has run. The
+// guard and the policy rely on no more than twice what has run: a job may be stopped early, and a
+// user may count other steps than we see.
 void Controller::tell_account(Phase& phase) {
-  const auto usual = phase.account.default_time();
-  if (!options_.guard || !usual) return;
-  const auto [lost, error] = phase.account.standing();
-  Seconds job = whole_job(phase, *usual);
-  // A policy plans ahead: as long again as it has run.
-  if (!iterations_left(phase)) job = std::max(job, 2 * phase.iterations * *usual);
-  phase.policy->account(
-      {job / *usual, phase.iterations, std::max(0.0, (lost + kLikely * error) / *usual)});
+  JobLedger& ledger = *phase.ledger;
+  const double likely = likely_job(ledger, phase.plan->typical);
+  const auto left = iterations_left(phase);
+  const double job = left ? ledger.done() + *left : likely;
+  ledger.set_job(job, std::min(job, likely));
 }
 
 void Controller::guard_bound(Phase& phase) {
   const auto bound = effective_bound(options_.objective);
-  const auto usual = phase.account.default_time();
-  if (!options_.guard || !bound || !usual) return;
-  const auto [lost, error] = phase.account.standing();
-  const Seconds job = sure_job(phase, *usual);
-  const double upper = (lost + kSure * error) / job;
-  const bool near = upper >= (phase.earning_back ? kEarnedBack : kNearBound) * *bound;
+  if (!options_.guard || !bound || !phase.ledger->knows_default()) return;
+  const JobLedger& ledger = *phase.ledger;
+  const LostTime time = lost_time(ledger, phase.plan->typical, iterations_left(phase).has_value());
+  const bool near = near_bound(time, *bound, phase.earning_back);
   if (near == phase.earning_back) return;
+  if (near) give_up_look(phase, now_);
   phase.earning_back = near;
   meters_.clear();
   continued_ = false;
   if (!near) return;
+  const double usual = ledger.default_time().value();
   const std::string why = fmt::format(
       "the job has lost {:.1f} % of its time, near the bound of {:.1f} %: at the default until "
       "that is earned back",
-      100 * (lost / job), 100 * *bound);
-  Numbers numbers = {{"lost_s", lost.value()},
-                     {"error_s", error.value()},
-                     {"job_s", job.value()},
+      100 * time.lost / time.job, 100 * *bound);
+  Numbers numbers = {{"lost_s", time.lost * usual},
+                     {"error_s", time.error * usual},
+                     {"job_s", time.job * usual},
                      {"bound", *bound}};
   set_state(ControlState::kBaseline, why, numbers);
   decided_for_ = nullptr;

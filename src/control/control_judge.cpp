@@ -5,30 +5,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "control/controller.h"
 
 namespace hypermile {
 namespace {
 
-constexpr int kRetakes = 3;                     // of a Window that circumstances spoiled
+constexpr int kRetakes = 3;  // of a Window that circumstances spoiled
+// The default of a job that has become another one: heat and slow minutes change less from one look
+// to the next.
+constexpr double kOtherTime = 0.08;             // in ln
+constexpr double kOtherPower = 0.15;            // in ln
+constexpr double kBeyondNoise = 5;              // standard deviations of one Window
+constexpr int kSameJump = 2;                    // Windows that must say so
 constexpr Seconds kAfterSearch = Seconds(120);  // a change so soon after a search is its own doing
 
 }  // namespace
 
 void Controller::judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks,
                        Instant now) {
-  if (joint.usable() && joint.setting.empty()) phase.account.add_default(joint);
-  if (joint.usable() && !joint.setting.empty()) phase.off_time = joint.time_per_iteration;
   if (phase.earning_back && !spoiled_) {
     phase.count(joint);
-    if (joint.usable() && phase.policy->take_default(joint)) phase.step.reset();
+    phase.ledger->add(0, joint);
     return;
   }
   if (spoiled_) {
     phase.count(joint);
     // Resumed with the first good Window; that one is of the default, and nobody asked for it.
     if (!joint.usable() && !joint.held_back()) return;
+    phase.ledger->add(0, joint);
     spoiled_ = false;
     phase.retakes = 0;
     return;
@@ -55,32 +61,66 @@ void Controller::judge(Phase& phase, const Window& joint, std::span<const RankWi
   phase.count(joint, std::ranges::any_of(ranks, [&](const RankWindow& rank) {
                 return !(rank.window.setting == joint.setting);
               }));
+  if (phase.step->setting == 0 && seen->usable() && has_jumped(phase, *seen, now)) return;
   const bool holding = !phase.step->exploring;
   if (!holding) phase.held_windows = 0;
   if (holding && seen->usable()) ++phase.held_windows;
+  const std::size_t setting = phase.step->setting;
   phase.step.reset();
+  if (holding && seen->usable() && look_for_change(phase, setting, *seen, now)) return;
+  phase.ledger->add(setting, *seen);
   phase.policy->observe(*seen);
-  if (holding && seen->usable()) look_for_change(phase, *seen, now);
 }
 
-void Controller::look_for_change(Phase& phase, const Window& joint, Instant now) {
-  if (!(phase.tested == joint.setting)) phase.reset_tests(joint.setting);
-  const auto test = [&](ChangeTest& by, const char* quantity, double value) {
-    const auto change = by.add(value);
-    if (!change) return false;
-    for (const GpuWatch* gpu : applied_->gpus()) {
-      desk_.write(Drift{gpu->identity().uuid, quantity, change->before, change->after});
-    }
-    start_over(phase,
-               fmt::format("{} changed by {:+.1f} % for good", quantity,
-                           100 * (change->after / change->before - 1)),
-               now, {{"before", change->before}, {"after", change->after}});
-    return true;
+// Whether the default is so different from what the ledger expects that this is another job. Then
+// the Window is taken once more, and if that says the same, the search begins anew.
+bool Controller::has_jumped(Phase& phase, const Window& joint, Instant now) {
+  const auto expected = phase.ledger->expected(0);
+  if (!expected) return false;
+  const double time = std::log(*joint.time_per_iteration / expected->first);
+  const double power = std::log(*joint.power / expected->second);
+  const JobLedger& ledger = *phase.ledger;
+  const double noise = std::max(ledger.time_noise(), joint.time_error.value_or(0));
+  const bool in_time = std::abs(time) > std::max(kOtherTime, kBeyondNoise * noise);
+  const bool in_power =
+      std::abs(power) > std::max(kOtherPower, kBeyondNoise * ledger.power_noise());
+  if (!in_time && !in_power) {
+    phase.jumps = 0;
+    return false;
+  }
+  if (++phase.jumps < kSameJump) return true;
+  phase.jumps = 0;
+  const char* quantity = in_time ? "time_per_iteration" : "power";
+  const double before = in_time ? expected->first.value() : expected->second.value();
+  const double after = in_time ? joint.time_per_iteration->value() : joint.power->value();
+  report_change(phase, quantity, before, after, now);
+  return true;
+}
+
+void Controller::report_change(Phase& phase, const char* quantity, double before, double after,
+                               Instant now) {
+  for (const GpuWatch* gpu : applied_->gpus()) {
+    desk_.write(Drift{gpu->identity().uuid, quantity, before, after});
+  }
+  start_over(phase,
+             fmt::format("{} changed by {:+.1f} % for good", quantity, 100 * (after / before - 1)),
+             now, {{"before", before}, {"after", after}});
+}
+
+// Whether the job is another than the one that the ledger knows. Slow changes are the ledger's own
+// business; what jumps and stays is a new job.
+bool Controller::look_for_change(Phase& phase, std::size_t setting, const Window& joint,
+                                 Instant now) {
+  const auto expected = phase.ledger->expected(setting);
+  if (!expected || (phase.searched && now - *phase.searched < kAfterSearch)) return false;
+  const auto test = [&](ChangeTest& by, const char* quantity, double value, double usual) {
+    const auto change = by.add(value / usual);
+    if (change) report_change(phase, quantity, usual, usual * change->after, now);
+    return change.has_value();
   };
-  if (phase.searched && now - *phase.searched < kAfterSearch) return;
-  if (test(phase.time_test, "time_per_iteration", joint.time_per_iteration->value())) return;
-  if (test(phase.power_test, "power", joint.power->value())) return;
-  if (joint.sm_clock) test(phase.clock_test, "sm_clock", joint.sm_clock->value());
+  return test(phase.time_test, "time_per_iteration", joint.time_per_iteration->value(),
+              expected->first.value()) ||
+         test(phase.power_test, "power", joint.power->value(), expected->second.value());
 }
 
 void Controller::start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers) {
@@ -89,7 +129,9 @@ void Controller::start_over(Phase& phase, const std::string& why, Instant now, N
   phase.forecast = false;
   phase.step.reset();
   phase.features_wanted = true;
-  phase.reset_tests({});
+  phase.time_test.reset();
+  phase.power_test.reset();
+  phase.ledger->begin_anew();
   phase.searched = now;
   meters_.clear();
   go_default(now);

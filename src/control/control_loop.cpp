@@ -55,6 +55,7 @@ Instant Controller::step(Instant now) {
   if (state_ == ControlState::kReleased) return now + Seconds(1);
   if (!applied_->gpus().empty()) applied_->step(now);
   note_setting(now);
+  if (tracer_) tracer_->poll(now);
   drive(now);
   attend();
   const auto stage = applied_->stage();
@@ -93,6 +94,7 @@ void Controller::drive(Instant now) {
     return;
   }
   if (idle_since_) {
+    if (active_ != nullptr && active_->policy && active_->policy->withdrawn()) go_default(now);
     set_state(ControlState::kIdle, "the job launches nothing",
               {{"since_s", (now - *idle_since_).value()}});
     return;
@@ -180,6 +182,7 @@ void Controller::be_unsure(const std::string& why, Instant now) {
     desk_.warn(why + "; it stays at its default");
     return;
   }
+  if (active_ != nullptr) give_up_look(*active_, now);
   if (state_ != ControlState::kUnsure || failed) stop_measuring();
   go_default(now);
   set_state(ControlState::kUnsure, why, {{"failures", failures_}});
@@ -262,13 +265,15 @@ void Controller::drive_phase(Phase& phase, Instant now) {
   run_step(phase, now);
 }
 
-void Controller::finish(Instant now) {
+void Controller::finish(Instant now, const std::string& why) {
   now_ = now;
   if (state_ == ControlState::kReleased) return;
   before_release_ = state_;
   leave(now);
   meters_.clear();
-  for (const auto& state : ranks_) state->maker->close();
+  for (const auto& state : ranks_) {
+    if (state->maker) state->maker->close();
+  }
   const Result<void> released = parts_.port.release();
   restored_ = released.ok();
   if (!released) {
@@ -278,7 +283,7 @@ void Controller::finish(Instant now) {
   // A run that was refused stays so: its reader wants to know why.
   if (state_ == ControlState::kRefused && released) return;
   set_state(ControlState::kReleased,
-            released ? "the job has ended" : "the job has ended; " + released.error().message);
+            released ? why : fmt::format("{}; {}", why, released.error().message));
 }
 
 ControlSummary Controller::summary() const {

@@ -15,13 +15,6 @@
 namespace hypermile {
 namespace {
 
-// Until a Boundary is told of and the policy has heard (ProgressDelays): iterations that pass
-// unmeasured after each change of Setting, beside those of settling.
-constexpr Seconds kTold = Seconds(1.5);
-// A job whose length nobody told is taken to last at least this long.
-constexpr Seconds kLeastJob = Seconds(600);
-// The speed of a job at the default may be another after so long: slow minutes come and go.
-constexpr Seconds kMayDriftAfter = Seconds(180);
 // Less is left of the job than a search takes: nothing is gained any more.
 constexpr Seconds kTooShort = Seconds(45);
 
@@ -70,15 +63,17 @@ PolicyContext Controller::context_of(const Phase& phase) const {
   PolicyContext context;
   context.settings = phase.settings;
   context.objective = options_.objective;
-  context.job_iterations = iterations_left(phase);
-  context.least_job_iterations = kLeastJob / phase.plan->typical;
+  context.steady = options_.steady;
   context.window_iterations = phase.plan->window_iterations;
+  // Iterations pass unmeasured after each change of Setting until the policy has heard of it.
   context.settle_iterations = phase.plan->settle_iterations +
-                              std::ceil(kTold / phase.plan->typical) + phase.plan->pause_every / 2;
+                              std::ceil(kLeastLate / phase.plan->typical) +
+                              phase.plan->pause_every / 2;
   context.default_values = phase.watch.default_values();
   context.default_values.power_limit =
       applied_->gpus().front()->gpu().capabilities().default_power_limit;
-  context.drift_iterations = kMayDriftAfter / phase.plan->typical;
+  context.gpu = applied_->gpus().front()->identity().name;
+  context.traces = true;
   context.seed = options_.seed;
   return context;
 }
@@ -97,6 +92,7 @@ Result<void> Controller::make_policy(Phase& phase) {
   if (phase.settings.empty()) phase.settings = settings_for(defaults);
   PhaseFacts facts{phase.process, phase.number, {}, phase.plan->typical};
   for (const GpuWatch* gpu : applied_->gpus()) facts.gpus.push_back(gpu);
+  if (!phase.ledger) phase.ledger.emplace(phase.settings.size(), phase.plan->window_iterations);
   PolicyContext context = context_of(phase);
   if (parts_.predict) context.predict = parts_.predict(facts, context);
   ASSIGN_OR_RETURN(phase.policy, parts_.make_policy
@@ -111,9 +107,15 @@ Result<void> Controller::make_policy(Phase& phase) {
 }
 
 bool Controller::take_next_step(Phase& phase) {
+  tell_account(phase);
   guard_bound(phase);
+  if (phase.step && phase.policy->withdrawn()) {
+    phase.step.reset();
+    meters_.clear();
+    continued_ = false;
+  }
   if (!phase.step) {
-    tell_account(phase);
+    phase.policy->account(*phase.ledger);
     phase.step = phase.policy->next();
     phase.retakes = 0;
     phase.spoiled = false;
@@ -144,6 +146,14 @@ void Controller::count_decision(Phase& phase, const Step& step) {
       phase.control.settled_after = now_ - *first_boundary_;
     phase.control.held = true;
     phase.control.kept = setting;
+    phase.control.shares.clear();
+    double most = 0;
+    for (const StepShare& one : step.shares) {
+      phase.control.shares.push_back({phase.settings[one.setting], one.share});
+      if (one.setting == 0 || one.share <= most) continue;
+      phase.control.kept = phase.settings[one.setting];
+      most = one.share;
+    }
     phase.control.confidence = step.confidence;
     phase.control.why_kept = step.reason;
   } else {
@@ -160,13 +170,13 @@ void Controller::write_decision(Phase& phase, const Step& step) {
   phase.decided = setting;
   phase.explored = step.exploring;
   if (same) return;
+  Numbers numbers = {{"exploring", step.exploring ? 1.0 : 0.0}};
+  for (const StepShare& one : step.shares) {
+    if (one.setting == step.setting && step.shares.size() > 1) numbers["share"] = one.share;
+  }
   for (const GpuWatch* gpu : applied_->gpus()) {
-    desk_.write(Decision{gpu->identity().uuid,
-                         options_.policy,
-                         setting,
-                         step.reason,
-                         std::clamp(step.confidence, 0.0, 1.0),
-                         {{"exploring", step.exploring ? 1.0 : 0.0}}});
+    desk_.write(Decision{gpu->identity().uuid, options_.policy, setting, step.reason,
+                         std::clamp(step.confidence, 0.0, 1.0), numbers});
   }
   write_forecast(phase, step);
 }

@@ -31,6 +31,11 @@ std::vector<Setting> Controller::settings_of_step(Phase& phase) {
 
 void Controller::run_step(Phase& phase, Instant now) {
   if (!prepare_step(phase, now)) return;
+  const auto overdue = [&](const RankMeter& meter) { return meter.overdue(now, told_late_); };
+  if (std::ranges::any_of(meters_, overdue)) {
+    give_up_look(phase, now);
+    return;
+  }
   const bool slow = std::ranges::any_of(meters_, &RankMeter::too_slow);
   if (meters_.empty() || !(slow || std::ranges::all_of(meters_, &RankMeter::done))) return;
   close_meters(phase, now);
@@ -51,6 +56,7 @@ bool Controller::prepare_step(Phase& phase, Instant now) {
       watches_default(phase) ? everywhere({}) : settings_of_step(phase);
   if (wanted != applied_->asked()) {
     meters_.clear();
+    tracer_.reset();
     continued_ = false;
     applied_->ask(wanted, now);
   }
@@ -75,9 +81,14 @@ void Controller::drop_clamped(Phase& phase, Instant now) {
   }
   const Setting refused = phase.settings[phase.step->setting];
   desk_.warn(fmt::format("{} is not allowed on this GPU and is left out", to_string(refused)));
+  phase.ledger->forget(phase.step->setting);
   std::erase(phase.settings, refused);
-  start_over(phase, "a Setting was not allowed as it was asked for", now,
-             {{"settings_left", static_cast<double>(phase.settings.size())}});
+  phase.policy.reset();
+  phase.step.reset();
+  meters_.clear();
+  go_default(now);
+  set_state(ControlState::kDrift, "a Setting was not allowed as it was asked for",
+            {{"settings_left", static_cast<double>(phase.settings.size())}});
 }
 
 // Every process numbers its phases as it meets them; what another one does meanwhile is its part of
@@ -91,24 +102,42 @@ void Controller::open_meters(Phase& phase, Instant) {
   open_collector(phase);
   const Step& step = *phase.step;
   const bool usual = watches_default(phase);
-  const double iterations = usual         ? phase.plan->window_iterations
-                            : phase.slack ? phase.slack->plan(step).iterations
-                                          : step.iterations;
+  if (step.trace_for && !tracer_) tracer_.emplace(*applied_->gpus().front());
+  const double iterations = usual            ? phase.plan->window_iterations
+                            : step.trace_for ? std::ceil(*step.trace_for / phase.plan->typical)
+                            : phase.slack    ? phase.slack->plan(step).iterations
+                                             : step.iterations;
   for (const auto& state : ranks_) {
     const auto gpu = std::ranges::find(applied_->gpus(), state->rank.gpu);
     if (gpu == applied_->gpus().end() || state->rank.process->over()) continue;
     state->maker->close();
     MeterTerms terms;
     terms.setting = applied_->told()[static_cast<std::size_t>(gpu - applied_->gpus().begin())];
-    terms.since = applied_->in_force_since();
+    terms.since = applied_->in_force_since() + step.settle;
     terms.pattern = pattern_of(state->rank, phase);
     terms.iterations = std::isfinite(iterations) ? std::max(1.0, iterations) : 1;
-    terms.abort_above = usual ? std::nullopt : step.abort_above;
-    terms.abort_after = step.abort_after;
+    if (!usual) terms.step = step;
     terms.plan = *phase.plan;
     terms.job_processes = state->job_processes;
     meters_.emplace_back(state->rank, std::move(terms), continued_ ? state->carried : std::nullopt);
   }
+}
+
+// A look that cannot go on: it takes too long, or the job has lost too much, or its iterations are
+// not recognised at this Setting. The policy hears of it, or it would look there again.
+void Controller::give_up_look(Phase& phase, Instant now) {
+  const bool looks = phase.step && phase.step->exploring && phase.step->setting != 0;
+  if (!looks || meters_.empty() || watches_default(phase)) return;
+  std::vector<RankWindow> windows;
+  for (const RankMeter& meter : std::exchange(meters_, {})) {
+    windows.push_back({meter.rank().gpu->identity().uuid, meter.interrupted(now, told_late_)});
+  }
+  const std::size_t setting = phase.step->setting;
+  const Window joint = join_windows(phase.settings[setting], windows);
+  continued_ = false;
+  phase.step.reset();
+  phase.ledger->add(setting, joint);
+  phase.policy->observe(joint);
 }
 
 // Also before its time: a Window that has enough counts, less is no Window.
@@ -134,6 +163,7 @@ void Controller::close_meters(Phase& phase, Instant now) {
   const Setting asked = watches_default(phase) ? Setting() : phase.settings[phase.step->setting];
   Window joint = join_windows(asked, windows);
   collect_features(phase, joint);
+  if (tracer_) joint.trace = tracer_->trace();
   ++windows_;
   unusable_ += !joint.usable();
   judge(phase, joint, windows, now);

@@ -19,9 +19,13 @@ json to_json(const PhaseControl& phase) {
               {"confidence", phase.confidence},
               {"probes", phase.probes},
               {"iterations", phase.iterations}};
+  for (const SettingShare& one : phase.shares) {
+    out["shares"].push_back({{"setting", setting_json(one.setting)}, {"share", one.share}});
+  }
   if (!phase.name.empty()) out["name"] = phase.name;
   if (!phase.policy.empty()) out["policy"] = phase.policy;
   if (!phase.why_kept.empty()) out["why_kept"] = phase.why_kept;
+  if (phase.predicted_without_counters) out["predicted_without_counters"] = true;
   if (!phase.why_left_alone.empty()) out["left_alone"] = phase.why_left_alone;
   if (phase.settled_after) out["settled_after_s"] = phase.settled_after->value();
   for (const Setting& each : phase.kept_each) out["kept_each"].push_back(setting_json(each));

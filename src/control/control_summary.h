@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/identifiers.h"
@@ -35,15 +36,20 @@ struct PhaseControl {
   std::string why_left_alone;  // "" where a policy was asked
   bool held = false;           // the policy came to keep a Setting
   Setting kept;                // that Setting; the default otherwise
+  // Where the job's time is shared: what each Setting has had since the first was held. `kept` has
+  // the largest share of those off the default.
+  std::vector<SettingShare> shares;
   // With slack: what each GPU is told in its place, in order of ControlSummary::gpus; else empty.
   std::vector<Setting> kept_each;
   std::optional<MeasuredSetting> with_slack;  // as it is then; `measured` is without
   double confidence = 0;                      // that it is within the bound
   std::string why_kept;                       // in the policy's words
   std::vector<MeasuredSetting> measured;      // [0] is the default, where it was measured
-  std::size_t probes = 0;                     // exploration Windows
-  std::optional<Seconds> settled_after;       // from the job's first iteration to the first hold
-  double iterations = 0;                      // measured, all Settings
+  // A model predicted from what NVML tells alone: no counter of the card's activity was read.
+  bool predicted_without_counters = false;
+  std::size_t probes = 0;                // exploration Windows
+  std::optional<Seconds> settled_after;  // from the job's first iteration to the first hold
+  double iterations = 0;                 // measured, all Settings
 
   const MeasuredSetting* at(const Setting& setting) const;
 };

@@ -37,7 +37,7 @@ std::string text_of(const PhaseControl& phase, const JobPhase& measured, bool se
   std::string text = default_text(measured, label) + kept;
   if (!phase.held) {
     text += fmt::format("    {}the search was not over when the job ended\n", label);
-  } else if (phase.kept.empty()) {
+  } else if (phase.kept.empty() && phase.shares.size() < 2) {
     text += fmt::format("    {}kept the driver's default: nothing better was found\n", label);
   }
   if (phase.settled_after) {
@@ -48,6 +48,11 @@ std::string text_of(const PhaseControl& phase, const JobPhase& measured, bool se
       text += fmt::format(" ({:.0f} % sure of the bound)", 100 * phase.confidence);
     }
     text += "\n";
+  }
+  if (phase.predicted_without_counters) {
+    text += fmt::format(
+        "      {}the model predicted without performance counters, which could not be read\n",
+        label);
   }
   return text + tried_text(measured);
 }
@@ -84,9 +89,10 @@ std::string to_text(const ControlOutcome& outcome, const RunFigures& figures) {
   if (summary.setting_changes == 0) {
     text += " were not changed";
   } else {
-    text += fmt::format(" of {} GPU(s) were changed {} times and {}", summary.gpus.size(),
-                        summary.setting_changes,
-                        summary.restored ? "given back" : "could NOT all be given back");
+    text += fmt::format(
+        " of {} GPU(s) were changed {} and {}", summary.gpus.size(),
+        summary.setting_changes == 1 ? "once" : fmt::format("{} times", summary.setting_changes),
+        summary.restored ? "given back" : "could NOT all be given back");
   }
   if (!over(summary.state) || summary.setting_changes == 0) {
     text += fmt::format(": {}", summary.reason.empty() ? to_string(summary.state) : summary.reason);

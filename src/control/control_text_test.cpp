@@ -47,6 +47,15 @@ TEST(ControlText, TellsWhatWasKeptTriedAndSaved) {
   EXPECT_NE(text.find("tried: sm=1200MHz (used 8.0 % more energy, 20.0 % slower)"), text.npos);
 }
 
+TEST(ControlText, SpeaksOfOneChangeAsOne) {
+  ControlOutcome outcome;
+  outcome.summary.state = ControlState::kReleased;
+  outcome.summary.setting_changes = 1;
+
+  EXPECT_NE(to_text(outcome, measured()).find("were changed once and given back"),
+            std::string::npos);
+}
+
 TEST(ControlText, ARefusalSaysWhyAndWhatIsOnlyExpected) {
   ControlOutcome outcome;
   outcome.summary.state = ControlState::kRefused;

@@ -37,6 +37,7 @@
 #include "control/joint_window.h"
 #include "control/phase_book.h"
 #include "control/rank_meter.h"
+#include "control/trace_collector.h"
 #include "measure/window_maker.h"
 
 namespace hypermile {
@@ -60,14 +61,18 @@ class Controller {
                 std::span<GpuWatch* const> gpus);
   // Reported at once, so before the boundaries that the change concerns.
   void progress_changed(const ProcessProgress& process, const ProgressChange& change);
+  // See ProgressSink.
+  void process_settled(const ProcessProgress& process);
+  void process_forgotten(const ProcessProgress& process);
   void reading(GpuWatch& gpu, const SamplerReading& reading);
   // Who is on a GPU, every other second. `ours` are the job's processes; empty where none of them
   // was recognised (in a container), and then nobody can be called a stranger.
   void seen_on(GpuWatch& gpu, std::span<const GpuProcess> seen, std::span<const std::int64_t> ours);
   // Once a round, after all of the above; returns when it wants the next round at the latest.
   Instant step(Instant now);
-  // The job has ended and everything it left has been passed on: closes windows, gives GPUs back.
-  void finish(Instant now);
+  // Everything that the job left has been passed on: closes windows, gives GPUs back. `why` it is
+  // over stands in the log and the summary.
+  void finish(Instant now, const std::string& why = "the job has ended");
 
   ControlState state() const { return state_; }
   const std::string& reason() const { return reason_; }  // of the state, in words
@@ -75,6 +80,8 @@ class Controller {
 
  private:
   using Numbers = std::map<std::string, double>;
+  // No Boundary is reported sooner after it happened.
+  static constexpr Seconds kLeastLate = ProgressDelays().least;
 
   // A rank and what is kept of it between Windows.
   struct RankState {
@@ -82,7 +89,8 @@ class Controller {
     PauseWatch pauses;
     std::optional<CountedBoundary> carried;  // where its last Window ended
     std::vector<std::int64_t> job_processes;
-    std::unique_ptr<WindowMaker> maker;  // of Windows that nobody asked for
+    // Of Windows that nobody asked for; null once the end of the process is settled.
+    std::unique_ptr<WindowMaker> maker;
   };
 
   // control_events.cpp
@@ -123,21 +131,22 @@ class Controller {
   bool prepare_step(Phase& phase, Instant now);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);
+  void give_up_look(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);
   static PatternId pattern_of(const Rank& rank, const Phase& phase);
   void drop_clamped(Phase& phase, Instant now);
 
   // control_judge.cpp
   void judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks, Instant now);
-  void look_for_change(Phase& phase, const Window& joint, Instant now);
+  bool has_jumped(Phase& phase, const Window& joint, Instant now);
+  void report_change(Phase& phase, const char* quantity, double before, double after, Instant now);
+  bool look_for_change(Phase& phase, std::size_t setting, const Window& joint, Instant now);
   void start_over(Phase& phase, const std::string& why, Instant now, Numbers numbers);
 
   // control_guard.cpp
   void note_setting(Instant now);
-  bool off_default_at(Instant time) const;
+  std::size_t setting_at(Instant time) const;
   void keep_account(Phase& phase, const Boundary& boundary, Pause pause);
-  Seconds whole_job(const Phase& phase, Seconds usual) const;
-  Seconds sure_job(const Phase& phase, Seconds usual) const;
   void tell_account(Phase& phase);
   void guard_bound(Phase& phase);
 
@@ -156,12 +165,13 @@ class Controller {
   const ProcessProgress* lead_ = nullptr;  // whose phases count
   PhaseBook book_;
   Phase* active_ = nullptr;
-  const Phase* decided_for_ = nullptr;                // the last decision in the log
-  Phase* visited_ = nullptr;                          // another one, perhaps only for a moment
-  std::deque<std::pair<Instant, Instant>> dark_;      // the lead was not watched; the oldest first
-  std::deque<std::pair<Instant, bool>> off_default_;  // since when; the oldest first
+  const Phase* decided_for_ = nullptr;            // the last decision in the log
+  Phase* visited_ = nullptr;                      // another one, perhaps only for a moment
+  std::deque<std::pair<Instant, Instant>> dark_;  // the lead was not watched; the oldest first
+  std::deque<std::pair<Instant, std::size_t>> in_force_;  // Settings, since when; the oldest first
   std::vector<RankMeter> meters_;              // of the Step in hand, where it is being measured
   std::optional<FeatureCollector> collector_;  // of the first baseline of a phase
+  std::optional<TraceCollector> tracer_;       // where the Steps ask for traces
   bool continued_ = false;                     // nothing has changed since the last Window
 
   ControlState state_ = ControlState::kWarmUp, before_release_ = ControlState::kWarmUp;
@@ -170,6 +180,7 @@ class Controller {
   bool begun_ = false;
   std::map<ControlState, Seconds> time_in_;
   std::optional<Instant> first_boundary_, last_boundary_;  // of the lead; when it was told
+  Seconds told_late_ = kLeastLate;  // how late Boundaries of the lead are reported
   std::optional<Instant> lost_since_, idle_since_;
   std::optional<Instant> try_again_;  // after trouble
   int failures_ = 0;                  // in a row

@@ -29,8 +29,10 @@ struct ControllerOptions {
   std::vector<Setting> settings = {};
   std::uint64_t seed = 1;
   // Goes back to the default where the job as a whole comes near the bound, whatever the policy
-  // believes (slowdown_account.h).
+  // believes (policy/job_ledger.h).
   bool guard = true;
+  // One Setting is kept: the job's time is not shared between two.
+  bool steady = false;
   // GPUs that wait for the others are told less once a Setting is held (slack_keeper.h).
   bool slack = true;
 };
@@ -43,14 +45,17 @@ struct PhaseFacts {
   Seconds typical;                    // time of an iteration at the default
 };
 
+// Who predicts other Settings for the policy of a phase.
+using PredictForPhase =
+    std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)>;
+
 struct ControllerParts {
   SettingPort& port;
   // Makes the policy of a phase; empty: make_policy(options.policy, context). For whoever knows
   // more than the Controller (a judge the truth, a cache what an earlier run found).
   std::function<Result<std::unique_ptr<Policy>>(const PhaseFacts& facts, PolicyContext context)>
       make_policy = {};
-  // Who predicts other Settings for the policy of a phase; empty: nobody.
-  std::function<PredictRatios(const PhaseFacts& facts, const PolicyContext& context)> predict = {};
+  PredictForPhase predict = {};  // empty: nobody
   // Reads performance counters while features are collected; null: nobody.
   PerformanceCounters* counters = nullptr;
 };

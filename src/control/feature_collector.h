@@ -29,6 +29,7 @@ class FeatureCollector {
   // The Window is over.
   Features collect(const Window& baseline);
 
+  const ProcessProgress& process() const { return process_; }
   const GpuWatch& gpu() const { return gpu_; }
   Seconds spent() const { return spent_; }  // in driver calls
   std::size_t driver_calls() const { return calls_; }

@@ -84,7 +84,7 @@ TEST_F(EvaluatingJobTest, WindowsHoldWholeRoundsOfTrainingAndEvaluation) {
   }
   ASSERT_GE(at_default.size(), 2U);
   const auto [least, most] = std::ranges::minmax(at_default);
-  EXPECT_LT(most / least, 1.03) << "an evaluation more or less is a tenth";
+  EXPECT_LT(most / least, 1.08) << "an evaluation more or less is a tenth";
   EXPECT_GT(least, 1.2 * 0.040) << "evaluations are part of what an iteration costs";
 }
 

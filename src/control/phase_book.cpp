@@ -28,13 +28,6 @@ bool Phase::too_brief(Instant now) const {
   return usual < kBriefBurst && now - entered < 2 * kBriefBurst;
 }
 
-void Phase::reset_tests(const Setting& of) {
-  tested = of;
-  time_test.reset();
-  power_test.reset();
-  clock_test.reset();
-}
-
 void Phase::count(const Window& joint, bool lowered) {
   control.iterations += joint.iterations;
   if (!joint.usable()) return;
@@ -67,6 +60,10 @@ Phase& PhaseBook::of(const ProcessProgress& process, std::uint32_t number) {
   made.control.process = process.pid();
   made.control.phase = number;
   return made;
+}
+
+void PhaseBook::forget(const ProcessProgress& process) {
+  std::erase_if(phases_, [&](const auto& phase) { return phase->process == &process; });
 }
 
 }  // namespace hypermile

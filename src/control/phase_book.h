@@ -14,7 +14,7 @@
 #include "control/pace_change.h"
 #include "control/phase_watch.h"
 #include "control/slack_keeper.h"
-#include "control/slowdown_account.h"
+#include "policy/job_ledger.h"
 #include "policy/policy.h"
 #include "progress/follow/process_progress.h"
 
@@ -45,21 +45,19 @@ struct Phase {
   Seconds in_bursts;       // all of those together
   bool too_brief(Instant now) const;
 
-  // The tests of the Setting held; begun anew with another.
+  // Tests of the held Windows against what the ledger expects of them.
   ChangeTest time_test{0.03};
   ChangeTest power_test{0.04};
-  ChangeTest clock_test{0.03};
-  Setting tested;
-  void reset_tests(const Setting& of);
+  int jumps = 0;         // Windows of the default in a row that were another job's
   int held_windows = 0;  // of the Setting held, since it is
   // When the last new search began; another one waits for kAfterSearch (control_judge.cpp).
   std::optional<Instant> searched;
 
-  // What it has lost of its time; and the instant until which that is known.
-  SlowdownAccount account;
+  // What is known of its pace and of the time that it has lost, since its Settings are known; and
+  // the instant until which passing time was reported to it.
+  std::optional<JobLedger> ledger;
   std::optional<Instant> accounted;
-  std::optional<Seconds> off_time;  // of an iteration off the default, measured last
-  bool earning_back = false;        // at the default, since too much was lost
+  bool earning_back = false;  // at the default, since too much was lost
 
   PhaseControl control;
   // `lowered`: some GPU was told less than joint.setting, because it waits for the others.
@@ -70,6 +68,8 @@ class PhaseBook {
  public:
   // Made where it is met for the first time.
   Phase& of(const ProcessProgress& process, std::uint32_t number);
+  // Drops the phases of a process.
+  void forget(const ProcessProgress& process);
   const std::vector<std::unique_ptr<Phase>>& phases() const { return phases_; }
 
  private:

@@ -20,6 +20,8 @@ constexpr Seconds kShortest = Seconds(0.6);
 constexpr int kFewestGpuTimes = 6;
 constexpr int kFewestHostTimes = 25;
 constexpr Seconds kLongEnough = Seconds(3);  // however few there are
+// A look is given up after so many times what all its iterations take at the slowest pace allowed.
+constexpr double kOverdue = 1.5;
 constexpr Seconds kAxesApart = Seconds(10);  // no host runs further ahead
 
 }  // namespace
@@ -111,7 +113,7 @@ void RankMeter::extend(const CountedBoundary& at) {
   if (!end_expected_ && iterations_ >= terms_.iterations / 2) expect_end();
   ++boundaries_;
   timed_ += at.boundary.gpu_time.has_value();
-  too_slow_ = too_slow_ || (!done_ && terms_.abort_above && is_too_slow(at.boundary));
+  too_slow_ = too_slow_ || (!done_ && terms_.step.abort_above && is_too_slow(at.boundary));
 }
 
 // Boundaries are told of late, so half-way is time enough.
@@ -124,7 +126,7 @@ void RankMeter::expect_end() {
 // Boundaries are told of a second late and more, so that waiting until the Window is one that can
 // be used costs nothing.
 bool RankMeter::is_too_slow(const Boundary& boundary) const {
-  if (iterations_ < terms_.abort_after) return false;
+  if (iterations_ < terms_.step.abort_after) return false;
   // More pauses than belong to so many iterations would make any Setting look slow, and without one
   // a Window of it is of no use.
   if (terms_.plan.real_pauses && pauses_ == 0) return false;
@@ -135,7 +137,7 @@ bool RankMeter::is_too_slow(const Boundary& boundary) const {
   if (passed < kShortest || !usable) return false;
   const bool on_gpu = first_.boundary.gpu_time && boundary.gpu_time;
   const Seconds took = on_gpu ? *boundary.gpu_time - *first_.boundary.gpu_time : passed;
-  return took / iterations_ > *terms_.abort_above;
+  return terms_.step.aborts(iterations_, took / iterations_);
 }
 
 void RankMeter::add(const SamplerReading& reading) {
@@ -170,6 +172,50 @@ std::optional<CountedBoundary> RankMeter::end() const {
   CountedBoundary end = last_;
   end.behind_pause = behind_pause();
   return end;
+}
+
+bool RankMeter::overdue(Instant now, Seconds late) const {
+  if (!terms_.step.abort_above || done()) return false;
+  const double wanted = terms_.iterations + kPausePatience * terms_.plan.pause_every;
+  const Seconds passed = now - terms_.since - late;
+  return passed > kOverdue * (wanted + 1) * *terms_.step.abort_above && is_beyond(now, late);
+}
+
+bool RankMeter::is_beyond(Instant now, Seconds late) const {
+  const Step& step = terms_.step;
+  return step.abort_above && least_time(now, late) > *step.abort_above + step.abort_spread;
+}
+
+Seconds RankMeter::least_time(Instant now, Seconds late) const {
+  const double ended = waited_ + (builder_ ? iterations_ + 1 : 0);
+  return (now - terms_.since - late) / (ended + 1);
+}
+
+Window RankMeter::interrupted(Instant now, Seconds late) const {
+  Window window;
+  window.setting = terms_.setting;
+  window.pattern = terms_.pattern;
+  window.begin = terms_.since;
+  window.duration = now - terms_.since;
+  window.unusable = "it was interrupted";
+  const Seconds least = least_time(now, late);
+  if (!is_beyond(now, late)) return window;
+  double sum = 0;
+  int readings = 0;
+  for (const SamplerReading& reading : rank_.gpu->recent()) {
+    const Sample& sample = reading.sample;
+    const auto& power = sample.power_instant ? sample.power_instant : sample.power_average;
+    if (sample.time < terms_.since || !power) continue;
+    sum += power->value();
+    ++readings;
+  }
+  if (readings == 0) return window;
+  window.unusable.clear();
+  window.aborted = true;
+  window.time_per_iteration = least;
+  window.power = Watts(sum / readings);
+  window.iterations = window.duration / least;
+  return window;
 }
 
 Window RankMeter::close() const {

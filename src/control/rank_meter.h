@@ -32,8 +32,7 @@ struct MeterTerms {
   Instant since;         // from here on
   PatternId pattern = {};
   double iterations = 0;  // wanted
-  std::optional<Seconds> abort_above = {};
-  double abort_after = 8;
+  Step step = {};         // how soon it may be cut
   StepPlan plan = {};
   std::vector<std::int64_t> job_processes = {};  // others on the GPU are strangers
 };
@@ -59,8 +58,17 @@ class RankMeter {
   std::optional<CountedBoundary> end() const;
 
   Window close() const;
+  // Whether so much time has passed at a Setting that is only looked at that it must be too slow,
+  // though too few Boundaries say so. They are reported up to `late` late.
+  bool overdue(Instant now, Seconds late) const;
+  // The Window of a look that cannot go on. Its time per iteration is the least that it can be:
+  // fewer iterations passed than would have at any shorter one. Unusable where that is not too
+  // slow.
+  Window interrupted(Instant now, Seconds late) const;
 
  private:
+  bool is_beyond(Instant now, Seconds late) const;
+  Seconds least_time(Instant now, Seconds late) const;
   void begin(const CountedBoundary& at);
   bool may_begin(const CountedBoundary& at, Pause pause);
   // Has the energy counter read where the Window is expected to end.

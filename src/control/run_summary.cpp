@@ -94,6 +94,7 @@ void note_process(const ProcessProgress& process, std::vector<std::string>& note
         fmt::format("{}: {} records were damaged and passed over", who, process.damaged()));
   }
   if (!process.problem().empty()) notes.push_back(who + ": " + process.problem());
+  if (!process.why_no_work().empty()) notes.push_back(who + ": " + process.why_no_work());
   const std::optional<RingInfo>& info = process.launch_info();
   if (!info || info->status == RingStatus::kWatching || info->status == RingStatus::kEnded) return;
   if (info->status == RingStatus::kHandedOver) {
@@ -118,6 +119,11 @@ RunSummary summarize(const JobProgress& progress, const RunFigures& figures,
     const auto at = process.get() == main ? summary.processes.begin() : summary.processes.end();
     summary.processes.insert(at, report_on(*process, figures));
     note_process(*process, summary.notes);
+  }
+  if (const JobProgress::Forgotten& rest = progress.forgotten(); rest.processes > 0) {
+    summary.notes.push_back(
+        fmt::format("{} more processes that ended are not listed; they made {} launches",
+                    rest.processes, rest.launches));
   }
   for (const GpuWatch* gpu : gpus) {
     GpuReport report;

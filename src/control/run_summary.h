@@ -66,8 +66,9 @@ struct RunSummary {
   std::vector<GpuReport> gpus;
   std::vector<ProcessReport> processes;  // the main process first
   RunFigures figures;
-  bool clocks_moved = false;       // the controller tells what each setting cost
-  std::vector<std::string> notes;  // one line each
+  std::optional<Joules> host_energy;  // of the host's processors, while the job was watched
+  bool clocks_moved = false;          // the controller tells what each setting cost
+  std::vector<std::string> notes;     // one line each
 };
 
 RunSummary summarize(const JobProgress& progress, const RunFigures& figures,

@@ -99,7 +99,12 @@ void Session::finish() {
   progress_.finish(now);
   follow_processes();
   for (Pair& pair : pairs_) pair.maker->close();
-  if (parts_.controller != nullptr) parts_.controller->finish(now);
+  if (parts_.controller == nullptr) return;
+  if (parts_.interrupted.stop_requested()) {
+    parts_.controller->finish(now, "hypermile was interrupted");
+  } else {
+    parts_.controller->finish(now);
+  }
 }
 
 RunSummary Session::summary() const {
@@ -280,6 +285,20 @@ void Session::changed(const ProcessProgress& process, const ProgressChange& chan
   }
   write(std::move(event));
   if (parts_.controller != nullptr) parts_.controller->progress_changed(process, change);
+}
+
+void Session::settled(const ProcessProgress& process) {
+  for (Pair& pair : pairs_) {
+    if (pair.process == &process) pair.maker->close();
+  }
+  std::erase_if(pairs_, [&](const Pair& pair) { return pair.process == &process; });
+  if (parts_.controller != nullptr) parts_.controller->process_settled(process);
+}
+
+void Session::forgotten(const ProcessProgress& process) {
+  tell_of(process);
+  told_.erase(&process);
+  if (parts_.controller != nullptr) parts_.controller->process_forgotten(process);
 }
 
 void Session::tell_of(const ProcessProgress& process) {

@@ -48,6 +48,8 @@ struct SessionParts {
   EventLog* log = nullptr;                       // may be null
   std::function<void(const std::string&)> warn;  // one line for a person, at once
   std::function<void()> each_second = {};        // for who shows how far it has come; may be empty
+  // Requested where a person ended the watching of a job that goes on.
+  std::stop_token interrupted = {};
   // Makes the windows in the Session's place, because it knows when settings changed; may be null.
   Controller* controller = nullptr;
 };
@@ -94,6 +96,8 @@ class Session final : private ProgressSink {
 
   void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) override;
   void changed(const ProcessProgress& process, const ProgressChange& change) override;
+  void settled(const ProcessProgress& process) override;
+  void forgotten(const ProcessProgress& process) override;
 
   void take(const ProcessProgress& process, const GpuUuid& gpu, const Window& window);
   void write(EventBody body);

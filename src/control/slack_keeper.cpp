@@ -53,22 +53,25 @@ SlackKeeper::Plan SlackKeeper::plan(const Step& step) {
   Plan plan;
   plan.iterations = step.iterations;
   plan.settings.assign(gpus_.size(), context_.settings[step.setting]);
-  if (step.exploring) {
-    if (search_) search_->interrupted();
-    return plan;
+  if (held_ && (step.exploring || held_ != step.setting)) {
+    Held& left = at_[*held_];
+    if (left.search) left.search->interrupted();
+    remember_slack(left);
   }
-  if (held_ != step.setting) {
-    held_ = step.setting;
-    holds_ = 0;
-    remember_slack();
-    search_.reset();
-  }
-  if (!search_) return plan;
-  plan.settings = settings_at(search_->next());
-  if (search_->done()) return plan;
+  if (step.exploring) return plan;
+  held_ = step.setting;
+  Held& held = at_[*held_];
+  if (!held.search) return plan;
+  plan.settings = settings_at(held, held.search->next());
+  if (held.search->done()) return plan;
   plan.iterations = std::min(plan.iterations, context_.window_iterations);
-  plan.reason = search_->reason();
+  plan.reason = held.search->reason();
   return plan;
+}
+
+const SlackSearch* SlackKeeper::search() const {
+  const auto held = held_ ? at_.find(*held_) : at_.end();
+  return held != at_.end() && held->second.search ? &*held->second.search : nullptr;
 }
 
 std::optional<Window> SlackKeeper::observe(const Step& step, const Window& joint,
@@ -77,16 +80,19 @@ std::optional<Window> SlackKeeper::observe(const Step& step, const Window& joint
     note(step.setting, joint);
     return joint;
   }
-  if (search_) {
-    const bool lowered = any_lowered(search_->next());
-    if (!search_->observe(joint)) return std::nullopt;
+  Held& held = at_[*held_];
+  if (held.search) {
+    const bool lowered = any_lowered(held.search->next());
+    if (!held.search->observe(joint)) return std::nullopt;
     if (!lowered) return joint;
-    Window seen = without_slack(joint, search_->energy_ratio());
+    Window seen = without_slack(joint, held.search->energy_ratio());
     seen.sm_clock = pace_clock(ranks);
     return seen;
   }
   note(step.setting, joint);
-  if (joint.usable() && ++holds_ >= kHoldsBefore && gpus_.size() > 1) begin_search(ranks);
+  if (joint.usable() && ++held.holds >= kHoldsBefore && gpus_.size() > 1) {
+    begin_search(held, ranks);
+  }
   return joint;
 }
 
@@ -101,8 +107,9 @@ std::optional<Mhz> SlackKeeper::pace_clock(std::span<const RankWindow> ranks) co
 }
 
 std::vector<Setting> SlackKeeper::kept() const {
-  if (!search_ || !any_lowered(search_->kept())) return {};
-  return settings_at(search_->kept());
+  const SlackSearch* found = search();
+  if (found == nullptr || !any_lowered(found->kept())) return {};
+  return settings_at(at_.at(*held_), found->kept());
 }
 
 void SlackKeeper::note(std::size_t setting, const Window& joint) {
@@ -117,20 +124,21 @@ void SlackKeeper::note(std::size_t setting, const Window& joint) {
   mean.clock += ((knob_ == Knob::kSmClock ? clock : power) - mean.clock) / n;
 }
 
-void SlackKeeper::begin_search(std::span<const RankWindow> ranks) {
+void SlackKeeper::begin_search(Held& here, std::span<const RankWindow> ranks) {
   const Setting& held = context_.settings[*held_];
-  ladder_ = {*held_};
+  std::vector<std::size_t>& ladder = here.ladder;
+  ladder = {*held_};
   for (std::size_t i = 1; i < context_.settings.size(); ++i) {
     const Setting& setting = context_.settings[i];
     if (below(setting, held, knob_) && position(setting) >= kLowest * position(held)) {
-      ladder_.push_back(i);
+      ladder.push_back(i);
     }
   }
-  std::ranges::sort(ladder_.begin() + 1, ladder_.end(), std::ranges::greater{},
+  std::ranges::sort(ladder.begin() + 1, ladder.end(), std::ranges::greater{},
                     [&](std::size_t i) { return position(context_.settings[i]); });
   SlackTerms terms;
   terms.gpus = gpus_.size();
-  for (const std::size_t i : ladder_) terms.ladder.push_back(position(context_.settings[i]));
+  for (const std::size_t i : ladder) terms.ladder.push_back(position(context_.settings[i]));
   // The default has no value of its own: the best card's clock stands for it.
   terms.reached.resize(gpus_.size());
   for (const RankWindow& rank : ranks) {
@@ -148,22 +156,22 @@ void SlackKeeper::begin_search(std::span<const RankWindow> ranks) {
   }
   terms.sensitivity = sensitivity();
   terms.room = room();
-  search_.emplace(std::move(terms));
+  here.search.emplace(std::move(terms));
 }
 
-void SlackKeeper::remember_slack() {
-  if (!search_ || !any_lowered(search_->kept())) return;
+void SlackKeeper::remember_slack(const Held& held) {
+  if (!held.search || !any_lowered(held.search->kept())) return;
   lowered_.clear();
-  for (const std::size_t rung : search_->kept()) {
-    lowered_.push_back(position(context_.settings[ladder_[rung]]) /
-                       position(context_.settings[ladder_.front()]));
+  for (const std::size_t rung : held.search->kept()) {
+    lowered_.push_back(position(context_.settings[held.ladder[rung]]) /
+                       position(context_.settings[held.ladder.front()]));
   }
 }
 
-std::vector<Setting> SlackKeeper::settings_at(const Rungs& rungs) const {
+std::vector<Setting> SlackKeeper::settings_at(const Held& held, const Rungs& rungs) const {
   std::vector<Setting> settings;
   settings.reserve(rungs.size());
-  for (const std::size_t rung : rungs) settings.push_back(context_.settings[ladder_[rung]]);
+  for (const std::size_t rung : rungs) settings.push_back(context_.settings[held.ladder[rung]]);
   return settings;
 }
 

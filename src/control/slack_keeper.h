@@ -5,8 +5,8 @@
 // found (slack_search.h) and told less. The policy goes on watching the joint Windows as Windows at
 // the Setting it asked for, so that its care for the bound covers this too; their power is raised
 // by what the slack was measured to save, for the policy compares Settings, not GPUs. When it
-// moves, all GPUs follow together, and the search for slack begins anew where it stays, with what
-// was right before as its first guess.
+// moves, all GPUs follow together. Each Setting has a search of its own, which goes on when the
+// policy comes back to it; what was right at the last one is its first guess.
 //
 //   const Plan plan = keeper.plan(step);             // tell each GPU plan.settings[i]
 //   if (auto window = keeper.observe(step, joint, ranks)) policy.observe(*window);  // else the
@@ -15,6 +15,7 @@
 //                                                                                   open
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,7 +46,7 @@ class SlackKeeper {
 
   // What each GPU is told while the policy holds; empty where all are told the same.
   std::vector<Setting> kept() const;
-  const SlackSearch* search() const { return search_ ? &*search_ : nullptr; }
+  const SlackSearch* search() const;
 
  private:
   // What the Windows at one Setting have shown.
@@ -56,23 +57,27 @@ class SlackKeeper {
     int windows = 0;
   };
 
+  // What is known of slack at one Setting; a policy may come and go between two of them.
+  struct Held {
+    int holds = 0;                    // Windows there
+    std::vector<std::size_t> ladder;  // Settings, from the one held down
+    std::optional<SlackSearch> search;
+  };
   void note(std::size_t setting, const Window& joint);
-  void begin_search(std::span<const RankWindow> ranks);
-  void remember_slack();
+  void begin_search(Held& held, std::span<const RankWindow> ranks);
+  void remember_slack(const Held& held);
   std::optional<Mhz> pace_clock(std::span<const RankWindow> ranks) const;
-  std::vector<Setting> settings_at(const Rungs& rungs) const;
+  std::vector<Setting> settings_at(const Held& held, const Rungs& rungs) const;
   double position(const Setting& setting) const;
   double sensitivity() const;
   double room() const;
 
   PolicyContext context_;
   std::vector<GpuUuid> gpus_;
-  std::vector<Mean> means_;  // by Setting
-  std::optional<std::size_t> held_;
-  int holds_ = 0;                    // Windows there
+  std::vector<Mean> means_;          // by Setting
+  std::optional<std::size_t> held_;  // the Setting in force
+  std::map<std::size_t, Held> at_;   // by Setting
   Knob knob_ = Knob::kSmClock;       // that moves
-  std::vector<std::size_t> ladder_;  // Settings, from the one held down
-  std::optional<SlackSearch> search_;
   std::vector<double> lowered_;  // each GPU against the joint Setting, where it was right before
 };
 

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // A job whose pace is this much slower than its iterations had pauses that are worth a word.
-constexpr double kPauses = 1.03;
+constexpr double kPausedShare = 1.03;
 
 void put(json& j, const char* key, const std::optional<double>& value) {
   if (value) j[key] = *value;
@@ -94,8 +94,8 @@ std::string cost_words(const SettingCost& cost) {
 }
 
 std::string windows_words(const SettingCost& cost) {
-  std::string text = fmt::format("      from {} windows, {} of them on the GPU's own clock",
-                                 cost.windows, cost.gpu_timed);
+  std::string text = fmt::format("      from {} window{}, {} of them on the GPU's own clock",
+                                 cost.windows, cost.windows == 1 ? "" : "s", cost.gpu_timed);
   if (cost.energy_disagreement) {
     text += fmt::format("; energy counter {:+.1f} % against power samples",
                         *cost.energy_disagreement * 100);
@@ -117,7 +117,7 @@ std::string text_of(const PhaseReport& phase, bool several, bool costs) {
   const std::optional<SettingCost>& cost = phase.cost;
   if (cost && costs) line += cost_words(*cost);
   if (cost && costs && cost->time_s && phase.pace &&
-      phase.pace->value() > kPauses * cost->time_s->value) {
+      phase.pace->value() > kPausedShare * cost->time_s->value) {
     line += fmt::format("; {} with its pauses", duration_text({phase.pace->value()}));
   }
   line += "\n";
@@ -151,7 +151,7 @@ std::string text_of(const ProcessReport& process, bool costs) {
 }  // namespace
 
 nlohmann::json to_json(const RunSummary& summary) {
-  json j = {{"job", job_json(summary.figures.job())},
+  json j = {{"job", job_json(summary.figures)},
             {"seconds", summary.duration.value()},
             {"gpus", json::array()},
             {"processes", json::array()},
@@ -186,6 +186,7 @@ std::string to_text(const RunSummary& summary) {
   if (const std::string job = job_text(summary.figures.job()); !job.empty()) {
     text += "  " + job + "\n";
   }
+  if (const auto bill = summary.figures.bill()) text += "  " + bill_text(*bill) + "\n";
   for (const ProcessReport& process : summary.processes) {
     text += text_of(process, !summary.clocks_moved);
   }

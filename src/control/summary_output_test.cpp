@@ -59,7 +59,7 @@ TEST(SummaryText, IsWhatAPersonWantsToKnow) {
       "power samples\n"
       "      not fit for decisions, 1 of 95: another process\n"
       "    phase 1: 60 iterations, 12.30 ms each\n"
-      "      from 1 windows, 0 of them on the GPU's own clock\n"
+      "      from 1 window, 0 of them on the GPU's own clock\n"
       "  note: something to note\n");
 }
 

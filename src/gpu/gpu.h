@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -29,6 +30,15 @@ struct GpuIdentity {
   std::optional<int> index;
   std::string driver_version;  // "580.159.04", "replay", …
 };
+
+// Ends the driver_version of a GPU of the NVML stand-in.
+inline constexpr std::string_view kStandInMark = " (stand-in)";
+
+// Nothing that was read from such a GPU was measured on silicon by this program.
+inline bool is_simulated(const GpuIdentity& gpu) {
+  return gpu.driver_version == "simulated" || gpu.driver_version == "replay" ||
+         gpu.driver_version.ends_with(kStandInMark);
+}
 
 // Why nobody may control a GPU, whatever permission they have.
 enum class ControlBarrier { kNone, kMigEnabled, kVirtualGpu, kSharedByMps };

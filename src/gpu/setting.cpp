@@ -2,6 +2,10 @@
 #include "gpu/setting.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
 
 #include "base/parse.h"
 
@@ -115,6 +119,25 @@ Result<Setting> parse_setting(std::string_view text) {
   }
   if (setting.empty()) return not_a_setting(text);
   return setting;
+}
+
+std::string to_string(std::vector<SettingShare> shares, std::size_t most) {
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &SettingShare::share);
+  if (shares.empty()) return to_string(Setting());
+  // A share that rounds to nothing is not worth a reader's time.
+  std::erase_if(shares, [&](const SettingShare& one) { return one.share < 0.005; });
+  if (shares.size() < 2) return to_string(shares.front().setting);
+  std::vector<std::string> parts;
+  double others = 0;
+  for (const SettingShare& one : shares) {
+    if (parts.size() < most) {
+      parts.push_back(fmt::format("{:.0f} % {}", 100 * one.share, to_string(one.setting)));
+    } else {
+      others += one.share;
+    }
+  }
+  if (others > 0) parts.push_back(fmt::format("{:.0f} % others", 100 * others));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace hypermile

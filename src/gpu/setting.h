@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -37,6 +38,16 @@ Setting overlay(Setting base, const Setting& over);
 
 // "sm=1410MHz mem=1593MHz limit=300W", or "default".
 std::string to_string(const Setting& setting);
+
+// A Setting and the share of a job's iterations that it gets, where the job's time is shared.
+struct SettingShare {
+  Setting setting;
+  double share = 1;
+};
+// "62 % sm=1695MHz, 38 % sm=1410MHz", the largest share first; one Setting alone without a share.
+// Where there are more than `most`, the smaller ones are "others".
+std::string to_string(std::vector<SettingShare> shares, std::size_t most = 1000);
+
 // Reads the form that to_string() writes, with or without units; also "1410" and
 // "sm=1410,mem=1593".
 Result<Setting> parse_setting(std::string_view text);

@@ -45,5 +45,15 @@ TEST(AllApplied, NamesTheKnobThatFailed) {
   EXPECT_EQ(all_applied(outcome).error().line(), "limit: not allowed");
 }
 
+TEST(SettingShares, AreShownTheLargestFirst) {
+  const std::vector<SettingShare> shares = {
+      {{}, 0.1}, {{.sm_clock = Mhz(1410)}, 0.3}, {{.sm_clock = Mhz(1695)}, 0.6}};
+
+  EXPECT_EQ(to_string(shares), "60 % sm=1695MHz, 30 % sm=1410MHz, 10 % default");
+  EXPECT_EQ(to_string(shares, 1), "60 % sm=1695MHz, 40 % others");
+  EXPECT_EQ(to_string(std::vector<SettingShare>{{{.sm_clock = Mhz(1410)}, 1}}), "sm=1410MHz");
+  EXPECT_EQ(to_string(std::vector<SettingShare>()), "default");
+}
+
 }  // namespace
 }  // namespace hypermile

@@ -52,7 +52,10 @@ void GpuEvents::place(RingWriter& ring, const LaunchPlace& launch, const Mark& m
       if (!pool) pool = make_pool(launch.context_uid);
       placed = pool && record_event(*pool, launch, mark, now_ns);
     }
-    __atomic_store_n(&next_event_ns_, now_ns + spacing_ns_, __ATOMIC_RELAXED);
+    spent_until_ns_ = (spent_until_ns_ > now_ns ? spent_until_ns_ : now_ns) + spacing_ns_;
+    const std::uint64_t saved = kSavedUp * spacing_ns_;
+    __atomic_store_n(&next_event_ns_, spent_until_ns_ > saved ? spent_until_ns_ - saved : 0,
+                     __ATOMIC_RELAXED);
     __atomic_fetch_add(placed ? &ring.header().events_placed : &ring.header().events_passed, 1,
                        __ATOMIC_RELAXED);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures launches on the GPU's own clock. At the boundary that the controller named, at most once
-// every 50 ms, a CUDA event from a pool is recorded on the launching stream just before the launch.
+// Measures launches on the GPU's own clock. At the boundary that the controller named, once every
+// 50 ms on average, a CUDA event from a pool is recorded on the launching stream just before the
+// launch. A host that launches many iterations at once and then waits gets the events that it saved
+// up while it waited.
 // Later launches poll the event without waiting, and the time since the previous event becomes a
 // record. If the program reports its own steps (NVTX, ticks), the event goes before the first
 // launch that the reporting thread makes after a step. Any thread may call these functions from the
@@ -83,7 +85,8 @@ class GpuEvents {
 
  private:
   static constexpr unsigned kPools = 8;
-  static constexpr unsigned kEvents = 64;  // lets the host run 3.2 s ahead at one event per 50 ms
+  static constexpr unsigned kEvents = 64;   // lets the host run 3.2 s ahead at one event per 50 ms
+  static constexpr unsigned kSavedUp = 32;  // events that a waiting host saves up
 
   struct Pool {
     std::uint32_t context_uid;
@@ -129,6 +132,7 @@ class GpuEvents {
   // These are used only under the lock.
   bool locked_ = false;
   std::uint64_t spacing_ns_ = 0;
+  std::uint64_t spent_until_ns_ = 0;  // when all events so far would have been due at even spacing
   std::uint32_t axes_ = 0;
   std::uint32_t pool_count_ = 0;
   Pool pools_[kPools] = {};

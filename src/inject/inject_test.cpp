@@ -98,9 +98,9 @@ TEST_F(InjectTest, NamesBeyondTheTableShareOneId) {
   const ReadRing ring = only_ring();
 
   const auto counts = ring.counts();
-  EXPECT_EQ(counts.size(), kNameCount);
-  EXPECT_EQ(counts.at("(other names)"), 2 * (8300 - static_cast<int>(kOtherNames)));
-  EXPECT_GE(ring.info.names_lost, 8300 - kOtherNames);
+  EXPECT_EQ(counts.size(), kLargeRing.names);
+  EXPECT_EQ(counts.at("(other names)"), 2 * (8300 - static_cast<int>(kLargeRing.other_names())));
+  EXPECT_GE(ring.info.names_lost, 8300 - kLargeRing.other_names());
 }
 
 TEST_F(InjectTest, RecordsGpuEventsAtTheRequestedBoundary) {
@@ -112,8 +112,9 @@ TEST_F(InjectTest, RecordsGpuEventsAtTheRequestedBoundary) {
   finish();
   ASSERT_TRUE(ring.reader->drain(now(), ring.batch).ok());
 
-  // An iteration has 10 kernels of 0.2 ms. Events are at least 50 ms of launching apart, and on the
-  // GPU a whole number of 2 ms iterations apart, however far the host runs ahead.
+  // An iteration has 10 kernels of 0.2 ms. Events are on the GPU a whole number of 2 ms iterations
+  // apart, however far the host runs ahead. The first 32 may come at once; on average they are 50
+  // ms of launching apart.
   ASSERT_GE(ring.batch.gpu_times.size(), 2U);
   const auto& times = ring.batch.gpu_times;
   const auto launch_of = [&](std::uint64_t number) {
@@ -125,10 +126,12 @@ TEST_F(InjectTest, RecordsGpuEventsAtTheRequestedBoundary) {
     const auto to = launch_of(times[i].launch);
     ASSERT_NE(to, ring.batch.launches.end());
     EXPECT_EQ(to->launch.kernel, boundary);
-    EXPECT_GE((to->launch.time - from->launch.time).value(), 0.050);
     const auto iterations = static_cast<double>(to - from) / 10;
     EXPECT_NEAR((times[i].time - times[i - 1].time).value(), iterations * 0.002, 2e-6);
   }
+  const Seconds lasted =
+      ring.batch.launches.back().launch.time - ring.batch.launches.front().launch.time;
+  EXPECT_LE(static_cast<double>(times.size()), 34 + lasted / milliseconds(50));
   EXPECT_NE(output_.find("violations 0"), std::string::npos);
 }
 

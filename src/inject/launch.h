@@ -10,6 +10,9 @@
 
 namespace hypermile {
 
+// The kernel of launches whose kernels' names found no room; they are different kernels.
+inline constexpr std::uint32_t kOtherKernel = 0xffff'fffe;
+
 struct Launch {
   Instant time;  // host time when the launch call was entered
   // Dense number of the kernel's name; a whole graph counts as one kernel.

@@ -6,7 +6,8 @@
 //
 // - The file lies in the folder that HYPERMILE_RING_DIR names. It is made under a name without the
 //   suffix ".ring" and renamed when it is complete. Its blocks are allocated at once, so that a
-//   full disk fails here and not as a signal in the job. Nobody ever resizes it.
+//   full disk fails here and not as a signal in the job. Nobody ever resizes it. It is small where
+//   little memory is free, and is not made at all where the job may need what there is.
 // - The slots form a ring in which new records overwrite the oldest. A writer takes the next number
 //   from `head` and publishes its slot under that number. It never looks at the reader, so a slow
 //   or dead reader costs records, not time. The reader sees from the numbers what it missed.
@@ -32,10 +33,7 @@ constexpr const char* kRingSuffix = ".ring";
 
 constexpr std::uint64_t kRingMagic = 0x676e69526c69'6d48;  // "HmliRing"
 constexpr std::uint32_t kRingVersion = 1;
-constexpr std::uint32_t kSlotCount = 1U << 16;  // at 500,000 launches/s the reader may sleep 0.13 s
-constexpr std::uint32_t kNameCount = 8192;
 constexpr std::uint32_t kNameLength = 252;  // bytes kept; longer names are cut but stay distinct
-constexpr std::uint32_t kOtherNames = kNameCount - 1;  // shared by all names that found no room
 constexpr std::uint32_t kNoName = 0xffff'ffff;
 constexpr std::uint64_t kLeastSpacingNs = 50'000'000;  // between two CUDA events of one process
 // The writer watches again after this time at the latest.
@@ -154,12 +152,42 @@ struct RingControl {
 constexpr std::size_t kHeaderOffset = 0;
 constexpr std::size_t kControlOffset = 4096;
 constexpr std::size_t kNamesOffset = 8192;
-constexpr std::size_t kSlotsOffset = kNamesOffset + std::size_t{kNameCount} * sizeof(RingName);
-constexpr std::size_t kRingSize = kSlotsOffset + std::size_t{kSlotCount} * sizeof(RingSlot);
+
+// How much a ring holds. The last name is shared by all names that found no room.
+struct RingExtent {
+  std::uint32_t slots;  // a power of two
+  std::uint32_t names;
+
+  constexpr std::size_t slots_offset() const {
+    return kNamesOffset + std::size_t{names} * sizeof(RingName);
+  }
+  constexpr std::size_t file_size() const {
+    return slots_offset() + std::size_t{slots} * sizeof(RingSlot);
+  }
+  constexpr std::uint32_t other_names() const { return names - 1; }
+};
+
+// 4.2 MB. At 500,000 launches/s the reader may sleep 0.13 s.
+constexpr RingExtent kLargeRing{1U << 16, 8192};
+// 0.5 MB, where memory is scarce. The reader sleeps 20 ms, so up to 400,000 launches/s are kept.
+constexpr RingExtent kSmallRing{1U << 13, 1024};
+
+// A ring takes this share of what is free where it lies, at most, so that enough is left for the
+// job: shared memory in a container often has 64 MB in all.
+constexpr std::uint64_t kFreeForOneRing = 64;
+
+// The ring for a file system with so many free bytes; null where there is no room for one.
+constexpr const RingExtent* extent_for(std::uint64_t free_bytes) {
+  if (free_bytes / kFreeForOneRing >= kLargeRing.file_size()) return &kLargeRing;
+  if (free_bytes / kFreeForOneRing >= kSmallRing.file_size()) return &kSmallRing;
+  return nullptr;
+}
 
 static_assert(sizeof(RingSlot) == 32 && sizeof(RingName) == 256);
 static_assert(sizeof(RingHeader) <= kControlOffset && offsetof(RingHeader, head) % 64 == 0);
 static_assert(kControlOffset + sizeof(RingControl) <= kNamesOffset);
-static_assert(kSlotsOffset % 4096 == 0 && (kSlotCount & (kSlotCount - 1)) == 0);
+static_assert(kLargeRing.slots_offset() % 4096 == 0 && kSmallRing.slots_offset() % 4096 == 0);
+static_assert((kLargeRing.slots & (kLargeRing.slots - 1)) == 0);
+static_assert((kSmallRing.slots & (kSmallRing.slots - 1)) == 0);
 
 }  // namespace hypermile

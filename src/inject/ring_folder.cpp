@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "inject/folder_names.h"
+#include "inject/free_bytes.h"
 
 namespace hypermile {
 namespace {
@@ -20,6 +21,25 @@ namespace {
 // we saw would go unnoticed.
 constexpr double kSettleSeconds = 0.05;
 constexpr int kAttempts = 8;
+// As many rings as are followed, and as much again for the job.
+constexpr std::uint64_t kPlenty = 2 * RingFolder::kMostRings * kLargeRing.file_size();
+
+struct Parent {
+  std::string path;
+  std::uint64_t free = 0;  // bytes
+};
+
+// Where a folder may be made, the best place first.
+std::vector<Parent> parents_with_room() {
+  std::vector<Parent> found;
+  for (std::string& path : RingFolder::parents()) {
+    const std::uint64_t free = free_bytes_at(path.c_str());
+    if (extent_for(free) != nullptr) found.push_back({std::move(path), free});
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(),
+                           [](const Parent& each) { return std::min(each.free, kPlenty); });
+  return found;
+}
 
 double seconds_between(const timespec& from, const timespec& to) {
   return static_cast<double>(to.tv_sec - from.tv_sec) +
@@ -72,10 +92,10 @@ std::vector<std::string> RingFolder::parents() {
 }
 
 Result<RingFolder> RingFolder::make() {
-  for (const std::string& parent : parents()) {
+  for (const Parent& parent : parents_with_room()) {
     // stale_rings.h may take the folder between mkdtemp() and hold(); then another one is made.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
+      std::string path = fmt::format("{}/{}XXXXXX", parent.path, kPrefix);
       if (!::mkdtemp(path.data())) break;  // with mode 0700
       if (Descriptor folder = hold(path)) {
         return RingFolder(std::move(path), std::move(folder), ::geteuid(), true);
@@ -84,7 +104,8 @@ Result<RingFolder> RingFolder::make() {
   }
   return Error{ErrorCode::kIo,
                "cannot make a folder for shared memory in $XDG_RUNTIME_DIR, /dev/shm or /tmp",
-               "make one of them writable"};
+               fmt::format("make one of them writable, with {} MB free",
+                           kFreeForOneRing * kSmallRing.file_size() / 1'000'000 + 1)};
 }
 
 Result<RingFolder> RingFolder::make_for(uid_t owner, gid_t group) {

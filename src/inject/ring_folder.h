@@ -22,8 +22,9 @@ namespace hypermile {
 
 class RingFolder {
  public:
-  // Makes a folder (mode 0700) in the first of $XDG_RUNTIME_DIR, /dev/shm and /tmp where that
-  // works. Folder and rings are removed with this object.
+  // Makes a folder (mode 0700) in the first of parents() where that works: those with plenty of
+  // room in their order, then the roomiest. Fails where none has room for a ring that the job would
+  // not miss. Folder and rings are removed with this object.
   static Result<RingFolder> make();
   // The same for a job of another user, who will write the rings. Only root can do this.
   static Result<RingFolder> make_for(uid_t owner, gid_t group);
@@ -56,7 +57,8 @@ class RingFolder {
   // Files that looked like rings but were refused.
   const std::vector<std::string>& refused() const { return refused_; }
 
-  static constexpr std::size_t kMostRings = 256;
+  // Following one costs about 5 MB, so at most 0.7 GB. A machine of 16 GPUs runs fewer processes.
+  static constexpr std::size_t kMostRings = 128;
 
  private:
   RingFolder(std::string path, Descriptor folder, uid_t owner, bool ours);

@@ -116,7 +116,7 @@ TEST(RingWriter, MakesNoRingWithoutAFolder) {
 }
 
 TEST_F(RingFolderTest, AnAttachedFolderIsReadFromNowOnAndNotChanged) {
-  for (std::uint64_t i = 0; i < kSlotCount + 100; ++i) launch(i, 1);
+  for (std::uint64_t i = 0; i < kLargeRing.slots + 100; ++i) launch(i, 1);
   auto attached = RingFolder::open(folder_->path());
   ASSERT_TRUE(attached.ok()) << attached.error().line();
   const auto found = attached->discover();
@@ -125,7 +125,7 @@ TEST_F(RingFolderTest, AnAttachedFolderIsReadFromNowOnAndNotChanged) {
   RingBatch batch;
   ASSERT_TRUE(found.front()->drain(Instant::from_nanoseconds(1'000'000'000), batch).ok());
 
-  EXPECT_EQ(batch.launches.size(), kSlotCount);
+  EXPECT_EQ(batch.launches.size(), kLargeRing.slots);
   EXPECT_EQ(batch.lost, 0U) << "records from before attaching do not count as lost";
   const std::string file = folder_->path() + "/" + found.front()->file_name();
   attached->forget(found.front());

@@ -43,17 +43,20 @@ void put(int file, const void* from, std::size_t size, std::uint64_t offset) {
 // Aborts if the reader accepted something impossible.
 void check(const RingBatch& batch, Instant now) {
   for (const NumberedLaunch& each : batch.launches)
-    if (each.launch.kernel >= kNameCount || each.launch.time > now + Seconds(1)) std::abort();
+    if ((each.launch.kernel >= kLargeRing.names && each.launch.kernel != kOtherKernel) ||
+        each.launch.time > now + Seconds(1))
+      std::abort();
   for (const GpuTime& each : batch.gpu_times)
     if (!(each.time.value() >= 0)) std::abort();
-  if (batch.launches.size() > kSlotCount) std::abort();
+  if (batch.launches.size() > kLargeRing.slots) std::abort();
 }
 
 void write_slot(int file, Input& input) {
   const std::uint64_t number = input.number(3);
   RingSlot slot{0, input.number(5), input.number(8), input.number(8)};
   slot.seal = seal_of(number, slot.a, slot.b, slot.c);
-  put(file, &slot, sizeof slot, kSlotsOffset + (number % kSlotCount) * sizeof slot);
+  put(file, &slot, sizeof slot,
+      kLargeRing.slots_offset() + (number % kLargeRing.slots) * sizeof slot);
   const std::uint64_t head = number + 1;
   put(file, &head, sizeof head, offsetof(RingHeader, head));
 }
@@ -62,7 +65,7 @@ void act(int file, RingReader& reader, Input& input, Instant& now) {
   switch (input.number(1) % 6) {
     case 0: {
       const std::uint64_t word = input.number(8);
-      put(file, &word, sizeof word, input.number(4) % (kRingSize - sizeof word));
+      put(file, &word, sizeof word, input.number(4) % (kLargeRing.file_size() - sizeof word));
       break;
     }
     case 1:
@@ -74,7 +77,8 @@ void act(int file, RingReader& reader, Input& input, Instant& now) {
       break;
     }
     case 3:
-      if (::ftruncate(file, static_cast<off_t>(input.number(4) % (2 * kRingSize))) != 0)
+      if (::ftruncate(file, static_cast<off_t>(input.number(4) % (2 * kLargeRing.file_size()))) !=
+          0)
         std::abort();
       break;
     case 4:
@@ -110,7 +114,7 @@ struct Fresh {
     if (::pread(file, &header, sizeof header, 0) != sizeof header) std::abort();
   }
   RingReader reader() const {
-    if (::ftruncate(file, 0) != 0 || ::ftruncate(file, kRingSize) != 0) std::abort();
+    if (::ftruncate(file, 0) != 0 || ::ftruncate(file, kLargeRing.file_size()) != 0) std::abort();
     put(file, &header, sizeof header, 0);
     auto opened = RingReader::open(AT_FDCWD, path, ::geteuid());
     if (!opened) std::abort();

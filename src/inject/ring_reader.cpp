@@ -41,11 +41,18 @@ std::string printable(const char* text, std::size_t most) {
   return clean;
 }
 
-bool layout_fits(const RingHeader& header) {
+// The extent of a ring whose file has this size; null if there is none.
+const RingExtent* extent_of(off_t file_size) {
+  for (const RingExtent* extent : {&kLargeRing, &kSmallRing})
+    if (file_size == static_cast<off_t>(extent->file_size())) return extent;
+  return nullptr;
+}
+
+bool layout_fits(const RingHeader& header, const RingExtent& extent) {
   return header.magic == kRingMagic && header.version == kRingVersion &&
-         header.slot_count == kSlotCount && header.slot_size == sizeof(RingSlot) &&
-         header.name_count == kNameCount && header.name_size == sizeof(RingName) &&
-         header.file_size == kRingSize &&
+         header.slot_count == extent.slots && header.slot_size == sizeof(RingSlot) &&
+         header.name_count == extent.names && header.name_size == sizeof(RingName) &&
+         header.file_size == extent.file_size() &&
          (header.source == static_cast<std::uint32_t>(RingSource::kLaunches) ||
           header.source == static_cast<std::uint32_t>(RingSource::kTicks));
 }
@@ -66,8 +73,11 @@ void RingBatch::clear() {
   damaged = 0;
 }
 
-RingReader::RingReader(Descriptor file, std::string file_name)
-    : file_(std::move(file)), file_name_(std::move(file_name)), block_(kBlockSlots) {
+RingReader::RingReader(Descriptor file, std::string file_name, const RingExtent& extent)
+    : file_(std::move(file)),
+      file_name_(std::move(file_name)),
+      extent_(extent),
+      block_(kBlockSlots) {
   control_.previous = kNoName;
 }
 
@@ -83,14 +93,15 @@ Result<RingReader> RingReader::open(int folder, const std::string& name, uid_t o
   // A second name may belong to a file that the owner could not open, but that we could.
   if (status.st_uid != owner || status.st_nlink != 1)
     return no_ring(name, "it belongs to somebody else");
-  if (status.st_size != static_cast<off_t>(kRingSize)) return no_ring(name, "its size is wrong");
+  const RingExtent* extent = extent_of(status.st_size);
+  if (extent == nullptr) return no_ring(name, "its size is wrong");
   RingHeader header{};
-  if (!read_at(file.get(), &header, sizeof header, kHeaderOffset) || !layout_fits(header))
+  if (!read_at(file.get(), &header, sizeof header, kHeaderOffset) || !layout_fits(header, *extent))
     return no_ring(name, "its header is wrong");
-  RingReader reader(std::move(file), name);
+  RingReader reader(std::move(file), name, *extent);
   if (late) {
     ASSIGN_OR_RETURN(const std::uint64_t head, reader.read_head());
-    reader.next_ = head > kSlotCount ? head - kSlotCount : 0;
+    reader.next_ = head > extent->slots ? head - extent->slots : 0;
   }
   return reader;
 }
@@ -112,9 +123,9 @@ Result<void> RingReader::drain(Instant now, RingBatch& batch) {
     next_ = head;
     waiting_since_.reset();
   }
-  if (head - next_ > kSlotCount) {
-    lost_ += head - next_ - kSlotCount;
-    next_ = head - kSlotCount;
+  if (head - next_ > extent_.slots) {
+    lost_ += head - next_ - extent_.slots;
+    next_ = head - extent_.slots;
     waiting_since_.reset();
   }
   Result<void> outcome;
@@ -128,11 +139,11 @@ Result<void> RingReader::drain(Instant now, RingBatch& batch) {
 // Takes as many adjacent slots as possible; false if the rest must wait.
 bool RingReader::take_block(Instant now, std::uint64_t head, RingBatch& batch,
                             Result<void>& outcome) {
-  const std::uint64_t index = next_ % kSlotCount;
+  const std::uint64_t index = next_ % extent_.slots;
   const std::size_t count =
-      std::min<std::uint64_t>({std::uint64_t{kBlockSlots}, kSlotCount - index, head - next_});
+      std::min<std::uint64_t>({std::uint64_t{kBlockSlots}, extent_.slots - index, head - next_});
   if (!read_at(file_.get(), block_.data(), count * sizeof(RingSlot),
-               kSlotsOffset + index * sizeof(RingSlot))) {
+               extent_.slots_offset() + index * sizeof(RingSlot))) {
     outcome = no_ring(file_name_, "it was cut short");
     return false;
   }
@@ -151,7 +162,7 @@ bool RingReader::take_slot(const RingSlot& slot, Instant now, std::uint64_t head
     ++lost_;  // overwritten after the head was read
   } else {
     if (!waiting_since_) waiting_since_ = now;
-    if (now - *waiting_since_ < kPatience && head - next_ < kSlotCount / 2) return false;
+    if (now - *waiting_since_ < kPatience && head - next_ < extent_.slots / 2) return false;
     ++lost_;
   }
   waiting_since_.reset();
@@ -176,14 +187,16 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
   if (!time) return false;
   switch (kind) {
     case RecordKind::kLaunch:
-      if (high >= kNameCount || middle >= kMostStreams ||
+      if (high >= extent_.names || middle >= kMostStreams ||
           slot.c > std::numeric_limits<std::uint32_t>::max())
         return false;
-      batch.launches.push_back({next_, {*time, high, static_cast<std::uint32_t>(slot.c), middle}});
+      batch.launches.push_back({next_,
+                                {*time, high == extent_.other_names() ? kOtherKernel : high,
+                                 static_cast<std::uint32_t>(slot.c), middle}});
       return true;
     case RecordKind::kTick:
     case RecordKind::kStep:
-      if (high >= kNameCount && high != kNoName) return false;
+      if (high >= extent_.names && high != kNoName) return false;
       batch.ticks.push_back({*time, next_,
                              high == kNoName ? std::nullopt : std::optional<std::uint32_t>(high),
                              kind == RecordKind::kStep});
@@ -203,7 +216,7 @@ bool RingReader::accept(const RingSlot& slot, Instant now, RingBatch& batch) {
 
 Result<RingInfo> RingReader::info() const {
   RingHeader header{};
-  if (!read_at(file_.get(), &header, sizeof header, kHeaderOffset) || !layout_fits(header))
+  if (!read_at(file_.get(), &header, sizeof header, kHeaderOffset) || !layout_fits(header, extent_))
     return no_ring(file_name_, "its header is wrong");
   RingInfo info;
   info.source = static_cast<RingSource>(header.source);
@@ -229,7 +242,8 @@ Result<RingInfo> RingReader::info() const {
 }
 
 std::optional<std::string> RingReader::name(std::uint32_t id) {
-  if (id >= kNameCount) return std::nullopt;
+  if (id == kOtherKernel) id = extent_.other_names();
+  if (id >= extent_.names) return std::nullopt;
   if (id < names_.size() && !names_[id].empty()) return names_[id];
   RingName entry{};
   if (!read_at(file_.get(), &entry, sizeof entry, kNamesOffset + id * sizeof entry))

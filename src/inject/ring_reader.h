@@ -120,7 +120,7 @@ class RingReader {
   std::uint64_t damaged() const { return damaged_; }
 
  private:
-  RingReader(Descriptor file, std::string file_name);
+  RingReader(Descriptor file, std::string file_name, const RingExtent& extent);
 
   Result<std::uint64_t> read_head() const;
   bool take_block(Instant now, std::uint64_t head, RingBatch& batch, Result<void>& outcome);
@@ -132,6 +132,7 @@ class RingReader {
 
   Descriptor file_;
   std::string file_name_;
+  RingExtent extent_;
   std::uint64_t next_ = 0;                // number of the next record to read
   std::optional<Instant> waiting_since_;  // since when that record's writer has not finished
   std::uint64_t lost_ = 0;

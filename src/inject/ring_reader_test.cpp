@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/ring_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -43,12 +44,12 @@ TEST_F(RingReaderTest, GivesEveryRecordOnce) {
 }
 
 TEST_F(RingReaderTest, CountsWhatWasOverwrittenBeforeItWasRead) {
-  for (std::uint32_t i = 0; i < kSlotCount + 1000; ++i) launch(i, i % 100);
+  for (std::uint32_t i = 0; i < kLargeRing.slots + 1000; ++i) launch(i, i % 100);
 
   const RingBatch batch = drain();
 
   EXPECT_EQ(batch.lost, 1000U);
-  ASSERT_EQ(batch.launches.size(), kSlotCount);
+  ASSERT_EQ(batch.launches.size(), kLargeRing.slots);
   EXPECT_EQ(batch.launches.front().number, 1000U);
 }
 
@@ -115,12 +116,12 @@ TEST_F(RingReaderTest, RefusesImpossibleRecords) {
   constexpr std::uint64_t kFuture = 10'000'000'000;
   launch(kFuture, 1);                                       // in the future
   launch(std::numeric_limits<std::uint64_t>::max(), 1);     // beyond any clock
-  launch(1, kNameCount);                                    // no such kernel
+  launch(1, kLargeRing.names);                              // no such kernel
   launch(1, 1, 0x00ff'ffff);                                // no such stream
   writer_->put(1, 0x63, 0);                                 // no such kind
   writer_->put(99, pack_b(RecordKind::kGpuTime, 0, 0), 0);  // of a launch that was not made yet
   writer_->put(0, pack_b(RecordKind::kGpuTime, 0, 0), ~std::uint64_t{0});  // not a number
-  writer_->put(1, pack_b(RecordKind::kTick, 0, kNameCount), 0);            // no such phase
+  writer_->put(1, pack_b(RecordKind::kTick, 0, kLargeRing.names), 0);      // no such phase
 
   const RingBatch batch = drain();
 
@@ -155,7 +156,7 @@ TEST_F(RingReaderTest, CountsALeapOfTheHeadAsLostRecords) {
 
   const RingBatch batch = drain(at_ms(1));
 
-  EXPECT_GE(batch.lost, (std::uint64_t{1} << 40) - kSlotCount);
+  EXPECT_GE(batch.lost, (std::uint64_t{1} << 40) - kLargeRing.slots);
   EXPECT_TRUE(batch.launches.empty());
 }
 
@@ -169,7 +170,7 @@ TEST_F(RingReaderTest, FindsAShrunkenFileWithoutASignal) {
   ASSERT_FALSE(outcome.ok());
   EXPECT_TRUE(batch.launches.empty());
   EXPECT_EQ(reader_->name(3), std::nullopt);
-  ASSERT_EQ(::ftruncate(file_.get(), kRingSize), 0);
+  ASSERT_EQ(::ftruncate(file_.get(), kLargeRing.file_size()), 0);
 }
 
 TEST_F(RingReaderTest, NamesKernelsInPrintableText) {

@@ -73,19 +73,20 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
           overwrite_head(junk >> (random() % 64));
           break;
         case 1:
-          overwrite(kNamesOffset + (junk % (kNameCount * sizeof(RingName))) / 8 * 8, junk);
+          overwrite(kNamesOffset + (junk % (kLargeRing.names * sizeof(RingName))) / 8 * 8, junk);
           break;
         case 2:
           if (random() % 16 == 0) {
-            EXPECT_EQ(::ftruncate(file_.get(), static_cast<off_t>(junk % kRingSize)), 0);
-            EXPECT_EQ(::ftruncate(file_.get(), kRingSize), 0);
+            EXPECT_EQ(::ftruncate(file_.get(), static_cast<off_t>(junk % kLargeRing.file_size())),
+                      0);
+            EXPECT_EQ(::ftruncate(file_.get(), kLargeRing.file_size()), 0);
           }
           break;
         default: {
           // The seal is valid, so that the reader looks at the words behind it.
           const RingSlot slot{0, random() >> (random() % 64), random(), random()};
           RingSlot sealed = slot;
-          const std::uint64_t number = junk % (2 * kSlotCount);
+          const std::uint64_t number = junk % (2 * kLargeRing.slots);
           sealed.seal = seal_of(number, slot.a, slot.b, slot.c);
           overwrite(slot_at(number), sealed);
           overwrite_head(number + 1);
@@ -102,7 +103,7 @@ TEST_F(RingThreadsTest, AHostileWriterCostsRecordsAndNothingElse) {
     batch.clear();
     (void)reader_->drain(now() + Seconds(i), batch);
     for (const NumberedLaunch& each : batch.launches) {
-      ASSERT_LT(each.launch.kernel, kNameCount);
+      ASSERT_LT(each.launch.kernel, kLargeRing.names);
       (void)reader_->name(each.launch.kernel);
       ++accepted;
     }

@@ -10,8 +10,8 @@ namespace {
 
 using StepEventsTest = TrainingTest;
 
-// A step has 10 kernels of 0.2 ms. Events lie a whole number of 2 ms steps apart on the GPU, and 50
-// ms apart on the host, which runs ahead.
+// A step has 10 kernels of 0.2 ms. Events lie a whole number of 2 ms steps apart on the GPU. The
+// first 32 may come at once; on average they are 50 ms apart on the host, which runs ahead.
 void expect_steps_on_the_gpu(const ReadRing& launches, const std::vector<RingTick>& steps) {
   const auto& times = launches.batch.gpu_times;
   ASSERT_GE(times.size(), 3U);
@@ -25,11 +25,9 @@ void expect_steps_on_the_gpu(const ReadRing& launches, const std::vector<RingTic
     const auto to = index_of(times[i].launch);
     EXPECT_NEAR((times[i].time - times[i - 1].time).value(), static_cast<double>(to - from) * 0.002,
                 2e-6);
-    EXPECT_GE(
-        (steps[static_cast<std::size_t>(to)].time - steps[static_cast<std::size_t>(from)].time)
-            .value(),
-        0.045);
   }
+  const Seconds lasted = steps.back().time - steps.front().time;
+  EXPECT_LE(static_cast<double>(times.size()), 34 + lasted / milliseconds(50));
 }
 
 TEST_F(StepEventsTest, TimesNvtxStepsAtTheirFirstLaunch) {

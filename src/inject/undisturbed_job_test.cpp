@@ -4,6 +4,8 @@
 // profilers, captures, limits, and missing parts.
 #include "testing/training_fixture.h"
 
+#include <algorithm>
+
 namespace hypermile {
 namespace {
 
@@ -155,8 +157,8 @@ TEST_F(UndisturbedJob, ADeadControllerCostsRecordsButNotTheJob) {
   const ReadRing ring = only_ring();
 
   EXPECT_EQ(output_, "done\n");
-  EXPECT_EQ(ring.batch.launches.size() + ring.batch.notices.size(), kSlotCount);
-  EXPECT_GE(ring.batch.lost, 200'000 - kSlotCount);
+  EXPECT_EQ(ring.batch.launches.size() + ring.batch.notices.size(), kLargeRing.slots);
+  EXPECT_GE(ring.batch.lost, 200'000 - kLargeRing.slots);
 }
 
 }  // namespace

@@ -48,13 +48,23 @@ Result<std::unique_ptr<GpuKeeper>> GpuKeeper::make(std::unique_ptr<Gpu> gpu, Fil
       new GpuKeeper(std::move(gpu), files, clock, std::move(options)));
 }
 
+Result<void> GpuKeeper::take_lock() {
+  if (lock_) return {};
+  const std::string path = options_.folder + "/" + gpu_->identity().uuid.text() + ".lock";
+  ASSIGN_OR_RETURN(lock_, files_.lock(path, options_.holder));
+  journal_.reset();  // another process may have written it meanwhile
+  return {};
+}
+
 Result<void> GpuKeeper::take_over() {
-  const GpuUuid& uuid = gpu_->identity().uuid;
-  if (!lock_) {
-    ASSIGN_OR_RETURN(lock_,
-                     files_.lock(options_.folder + "/" + uuid.text() + ".lock", options_.holder));
+  const Result<void> locked = take_lock();
+  if (!locked && locked.error().code == ErrorCode::kBusy &&
+      options_.keeper_lives(locked.error().message)) {
+    return locked;
   }
-  if (!journal_) journal_ = Journal::open(files_, options_.folder, uuid, options_.epoch);
+  if (!journal_) {
+    journal_ = Journal::open(files_, options_.folder, gpu_->identity().uuid, options_.epoch);
+  }
   return {};
 }
 
@@ -121,6 +131,11 @@ Result<std::map<Knob, ChangeRecord>> GpuKeeper::prepare(const SetRequest& reques
 
 Result<SetReply> GpuKeeper::set(const SetRequest& request) {
   if (!journal_) return Error{ErrorCode::kNotReady, "the GPU is not ready for leases yet"};
+  if (const Result<void> taken = take_lock(); !taken) {
+    return Error{ErrorCode::kIo, "the GPU's lock cannot be taken: " + taken.error().message,
+                 "see who holds or protects the files of " + options_.folder};
+  }
+  RETURN_IF_ERROR(take_over());
   RETURN_IF_ERROR(check_ready(request.lease));
   ASSIGN_OR_RETURN(const Setting bounded,
                    within_bounds(request.setting, request.bounds, gpu_->capabilities()));
@@ -133,7 +148,9 @@ Result<SetReply> GpuKeeper::set(const SetRequest& request) {
   }
   SetReply reply;
   if (!list.empty()) {
+    note_default_clocks(setting);
     RETURN_IF_ERROR(journal_->record_changes(list));
+    for (const ChangeRecord& record : list) given_back_.erase(record.knob);
     reply.outcome = gpu_->apply(setting);
   }
   for (const KnobOutcome& knob : reply.outcome) {
@@ -150,6 +167,10 @@ void GpuKeeper::give_back_unnamed(const Setting& setting, ApplyOutcome& outcome)
   for (const auto& [knob, change] : changes) {
     if (setting.has(knob)) continue;
     const Result<RestoreHow> restored = restore_knob(knob, change);
+    if (restored && *restored == RestoreHow::kReset && knob != Knob::kPowerLimit &&
+        !change.requested.empty()) {
+      given_back_[knob] = change.requested.back();
+    }
     if (restored && settled()) journal_->record_restored(knob);
     outcome.push_back({knob, restored ? Result<void>() : Result<void>(restored.error())});
   }
@@ -187,8 +208,14 @@ RestoreReport GpuKeeper::restore(RestoreScope scope) {
     }
     return report;
   }
+  const Setting before = in_force();
   for (const KnobRestore& knob : report.knobs) {
-    if (knob.result) journal_->record_restored(knob.knob);
+    if (!knob.result) continue;
+    if (*knob.result == RestoreHow::kReset && knob.knob != Knob::kPowerLimit &&
+        before.has(knob.knob)) {
+      given_back_[knob.knob] = *before.value(knob.knob);
+    }
+    journal_->record_restored(knob.knob);
   }
   if (!report.problem) {
     everything_ = false;
@@ -199,7 +226,7 @@ RestoreReport GpuKeeper::restore(RestoreScope scope) {
 
 std::optional<double> GpuKeeper::target_of(Knob knob, const KnobChange& change) const {
   if (options_.site.has(knob)) return options_.site.value(knob);
-  return knob == Knob::kPowerLimit && !everything_ ? change.baseline : std::nullopt;
+  return everything_ ? std::nullopt : change.baseline;
 }
 
 Result<RestoreHow> GpuKeeper::restore_knob(Knob knob, const KnobChange& change) {
@@ -230,17 +257,42 @@ Result<std::optional<RestoreHow>> GpuKeeper::compare_limit(const KnobChange& cha
 }
 
 Result<RestoreHow> GpuKeeper::give_back(Knob knob, std::optional<double> target) {
+  const auto checked = [&](std::optional<double> limit) {
+    return knob == Knob::kPowerLimit ? check_limit(limit) : Result<void>();
+  };
   if (target) {
     Setting setting;
     setting.set(knob, *target);
     const Result<void> applied = all_applied(gpu_->apply(setting));
-    if (applied) return RestoreHow::kBaseline;
+    if (applied) {
+      RETURN_IF_ERROR(checked(target));
+      return RestoreHow::kBaseline;
+    }
     const ErrorCode code = applied.error().code;
     // The card will never accept this value, so reset to the driver's default instead.
     if (code != ErrorCode::kUsage && code != ErrorCode::kUnsupported) return applied.error();
   }
   RETURN_IF_ERROR(gpu_->reset(knob));
+  const std::optional<Watts> usual = gpu_->capabilities().default_power_limit;
+  RETURN_IF_ERROR(checked(usual ? std::optional(usual->value()) : std::nullopt));
   return RestoreHow::kReset;
+}
+
+Result<void> GpuKeeper::give_back_again() {
+  for (const auto& [knob, ceiling] : given_back_) RETURN_IF_ERROR(gpu_->reset(knob));
+  return {};
+}
+
+// The driver said yes; this asks the card. A limit that cannot be read cannot be checked.
+Result<void> GpuKeeper::check_limit(std::optional<double> target) {
+  if (!target) return {};
+  const Result<Sample> sample = gpu_->read(Sensor::kPowerLimit);
+  if (!sample || !sample->requested_power_limit) return {};
+  const double now = sample->requested_power_limit->value();
+  if (same_limit(now, *target)) return {};
+  return Error{ErrorCode::kNotReady,
+               fmt::format("the power limit reads {:g} W after it was set to {:g} W", now, *target),
+               "another program may set it too; see 'nvidia-smi -q -d POWER'"};
 }
 
 }  // namespace hypermile

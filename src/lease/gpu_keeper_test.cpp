@@ -42,7 +42,8 @@ class GpuKeeperTest : public ::testing::Test {
   FakeGpu card_{clock_, "GPU-1"};
   Fate fate_;
   FaultyFiles files_{{}, fate_};
-  GpuKeeper::Options options_{"/state", "hypermiled (pid 12)", {"boot-1", "driver-1"}, {}, {}};
+  GpuKeeper::Options options_{"/state", "hypermiled (pid 12)",    {"boot-1", "driver-1"}, {},
+                              {},       [](auto) { return true; }};
 };
 
 const Error kBroken{ErrorCode::kGpuLost, "GPU is lost"};
@@ -253,6 +254,95 @@ TEST_F(GpuKeeperTest, IsTheOnlyOneForItsGpu) {
   ASSERT_TRUE(second.problem);
   EXPECT_EQ(second.problem->code, ErrorCode::kBusy);
   EXPECT_EQ(second.problem->message, "hypermiled (pid 12)");
+}
+
+TEST_F(GpuKeeperTest, ALockWithoutAKeeperKeepsNobodyFromRestoring) {
+  {
+    const auto crashed = ready_keeper();
+    ASSERT_TRUE(set(*crashed, "sm=1410").ok());
+  }
+  const auto stranger = files_.lock("/state/GPU-1.lock", "nobody that we know");
+  options_.keeper_lives = [](std::string_view holder) { return holder != "nobody that we know"; };
+  const auto next = keeper();
+
+  EXPECT_FALSE(next->restore(RestoreScope::kChanged).problem);
+
+  EXPECT_TRUE(card_.held.empty());
+  EXPECT_EQ(set(*next, "sm=1410").error().code, ErrorCode::kIo) << "but nothing can be changed";
+  EXPECT_TRUE(card_.held.empty());
+}
+
+TEST_F(GpuKeeperTest, RestoresWithoutAFileThatCanBeWritten) {
+  {
+    const auto crashed = ready_keeper();
+    ASSERT_TRUE(set(*crashed, "sm=1410,limit=400").ok());
+  }
+  files_.fail({0, 1000, "Read-only file system"});
+  files_.fail_only_writes = true;
+  const auto next = keeper();
+
+  EXPECT_FALSE(next->restore(RestoreScope::kChanged).problem);
+
+  EXPECT_EQ(to_string(card_.held), "limit=700W") << "the limit that it found";
+  EXPECT_FALSE(set(*next, "sm=1410").ok()) << "without a durable record nothing is changed";
+}
+
+TEST_F(GpuKeeperTest, APowerLimitThatDoesNotReadBackIsNotRestored) {
+  const auto keeper = ready_keeper();
+  ASSERT_TRUE(set(*keeper, "limit=400").ok());
+  card_.stuck_limit = true;
+
+  const RestoreReport report = keeper->restore(RestoreScope::kChanged);
+
+  ASSERT_TRUE(report.problem);
+  EXPECT_EQ(report.problem->message,
+            "limit: the power limit reads 400 W after it was set to 700 W");
+  EXPECT_FALSE(keeper->restored());
+  card_.stuck_limit = false;
+  EXPECT_FALSE(keeper->restore(RestoreScope::kChanged).problem);
+  EXPECT_TRUE(keeper->restored());
+}
+
+TEST_F(GpuKeeperTest, AClockThatStaysLowUnderLoadShowsThatAResetDidNothing) {
+  using Verdict = GpuKeeper::ReadBack::Verdict;
+  card_.busy = 0.9;
+  const auto keeper = ready_keeper();
+  ASSERT_TRUE(set(*keeper, "sm=1410").ok());
+  card_.deaf_resets = 1;
+  ASSERT_FALSE(keeper->restore(RestoreScope::kChanged).problem) << "the driver said yes";
+
+  const GpuKeeper::ReadBack seen = keeper->read_back();
+
+  EXPECT_EQ(seen.verdict, Verdict::kStillLimited);
+  EXPECT_EQ(
+      seen.text,
+      "sm reads 1410 MHz under load after it was reset from 1410 MHz; it was 1980 MHz before");
+  ASSERT_TRUE(keeper->give_back_again().ok());
+  EXPECT_EQ(keeper->read_back().verdict, Verdict::kAsExpected);
+}
+
+TEST_F(GpuKeeperTest, AClockThatASettingNoLongerNamesIsReadBackToo) {
+  card_.busy = 0.9;
+  const auto keeper = ready_keeper();
+  ASSERT_TRUE(set(*keeper, "sm=1410,limit=400").ok());
+  card_.deaf_resets = 1;
+  ASSERT_TRUE(set(*keeper, "limit=400").ok());
+  ASSERT_FALSE(keeper->restore(RestoreScope::kChanged).problem);
+
+  EXPECT_EQ(keeper->read_back().verdict, GpuKeeper::ReadBack::Verdict::kStillLimited);
+}
+
+TEST_F(GpuKeeperTest, AnIdleCardShowsNothingAboutItsClocks) {
+  using Verdict = GpuKeeper::ReadBack::Verdict;
+  const auto keeper = ready_keeper();
+  EXPECT_EQ(keeper->read_back().verdict, Verdict::kNothing);
+  ASSERT_TRUE(set(*keeper, "sm=1410").ok());
+  card_.deaf_resets = 1;
+  card_.busy = 0.9;
+  ASSERT_FALSE(keeper->restore(RestoreScope::kChanged).problem);
+
+  EXPECT_EQ(keeper->read_back().verdict, Verdict::kCannotTell)
+      << "it was not busy before, so nobody knows how fast it is";
 }
 
 TEST_F(GpuKeeperTest, SetsNothingBeforeItHasRestoredAndNothingForAnotherLease) {

@@ -95,6 +95,45 @@ TEST_F(GpuKeeperThreadTest, AnswersOnTheLoopAndRestores) {
   EXPECT_TRUE(one_.held.empty());
 }
 
+TEST_F(GpuKeeperThreadTest, LooksAtTheClocksAfterARestoreAndResetsThemAgain) {
+  one_.busy = 0.9;
+  const auto port = start(one_);
+  ASSERT_TRUE(restore(*port));
+  bool set = false;
+  port->set(request("sm=1410"), [&](Result<SetReply> reply) { set = reply.ok(); });
+  ASSERT_TRUE(loop_.run_until([&] { return set; }));
+  one_.deaf_resets = 1;
+
+  ASSERT_TRUE(restore(*port));
+  for (int i = 0; i < 5000 && port->status().mismatches == 0; ++i) {
+    clock_->sleep_for(milliseconds(1));
+  }
+
+  EXPECT_EQ(port->status().mismatches, 1U);
+  EXPECT_FALSE(port->status().read_back.empty()) << "it stays visible until the clock is free";
+  for (int i = 0; i < 5000 && !port->status().read_back.empty(); ++i) {
+    clock_->sleep_for(milliseconds(1));
+  }
+  EXPECT_EQ(port->status().read_back, "");
+  EXPECT_EQ(port->status().mismatches, 1U);
+}
+
+TEST_F(GpuKeeperThreadTest, ResetsAnIdleCardTwiceBecauseItShowsNothing) {
+  const auto port = start(one_);
+  ASSERT_TRUE(restore(*port));
+  bool set = false;
+  port->set(request("sm=1410"), [&](Result<SetReply> reply) { set = reply.ok(); });
+  ASSERT_TRUE(loop_.run_until([&] { return set; }));
+  one_.deaf_resets = 1;
+
+  ASSERT_TRUE(restore(*port));
+  EXPECT_FALSE(one_.held.empty()) << "the fault had no effect: nothing was proven";
+  for (int i = 0; i < 5000 && port->status().looks == 0; ++i) clock_->sleep_for(milliseconds(1));
+
+  EXPECT_TRUE(one_.held.empty());
+  EXPECT_EQ(port->status().mismatches, 0U) << "nobody has seen anything wrong";
+}
+
 TEST_F(GpuKeeperThreadTest, TriesARestoreAgainUntilItIsComplete) {
   const Error lost{ErrorCode::kGpuLost, "GPU is lost"};
   const auto port = start(one_, {{GpuCall::kReset, fault::Fails{lost}, 0, 3}});

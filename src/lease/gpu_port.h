@@ -63,6 +63,10 @@ struct PortStatus {
   std::optional<Instant> since;  // start of the current call; a GPU that hangs shows here
   std::uint64_t restores = 0;    // completed since the start
   std::uint64_t failures = 0;    // failed attempts at a knob since the start
+  // What the card shows against a restore that the driver called complete; "" if nothing does.
+  std::string read_back = {};
+  std::uint64_t looks = 0;       // at clocks that were given back, since the start
+  std::uint64_t mismatches = 0;  // times that they were not free
 };
 
 class GpuPort {

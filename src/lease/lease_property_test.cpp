@@ -4,6 +4,7 @@
 // with a model that knows only who holds which GPU and which setting was requested.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/random.h"

@@ -7,7 +7,8 @@ namespace hypermile {
 namespace {
 
 // Boundaries arrive late, and a Window needs readings from before its first
-constexpr Seconds kKeep = Seconds(12);
+// Boundary. A host that launches a whole optimizer step and waits is told of up to 30 s late.
+constexpr Seconds kKeep = Seconds(36);
 constexpr Seconds kPause = Seconds(2);  // after a failure
 constexpr Seconds kAskAgain = milliseconds(20);
 

@@ -18,6 +18,7 @@
 namespace hypermile {
 
 class Features;
+struct SensorTrace;
 
 // Why a Window is unusable, as far as a caller acts on the reason.
 enum class Refusal {
@@ -64,6 +65,8 @@ struct Window {
   // The load that the job puts on the GPU (features.h); null unless it was collected for a
   // baseline.
   std::shared_ptr<const Features> features;
+  // NVML's readings while the Setting was in force; null unless the Step asked for them.
+  std::shared_ptr<const SensorTrace> trace;
 
   // Why no decision may use this Window; empty when decisions may.
   std::string unusable;

@@ -112,7 +112,8 @@ class IterationCost {
 };
 
 // The default comes first, then memory clocks descending, with SM clocks descending in each.
-std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration) {
+std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& iteration,
+                                 std::optional<Mhz> held_at_default) {
   const ClockRanges& clocks = sheet.constants.clocks;
   std::vector<Mhz> gears = {clocks.memory_default};
   for (const Mhz gear : sheet.memory_clocks()) {
@@ -120,7 +121,10 @@ std::vector<Choice> make_choices(const GpuSheet& sheet, const IterationCost& ite
   }
   std::vector<Choice> choices;
   for (const Mhz gear : gears) {
-    const auto held = iteration.held(gear.value());
+    auto held = iteration.held(gear.value());
+    if (held_at_default && gear == clocks.memory_default) {
+      held = {held_at_default->value(), *held_at_default < clocks.sm_boost};
+    }
     Choice open{{}, Mhz(held.sm_mhz), gear, held.capped};
     if (gear != clocks.memory_default) open.setting.memory_clock = gear;
     choices.push_back(open);
@@ -146,10 +150,10 @@ StageCost CostTable::uniform(std::size_t choice) const {
 }
 
 CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStage>& stages,
-                          const Efficiency& efficiency) {
+                          const Efficiency& efficiency, std::optional<Mhz> held) {
   const IterationCost iteration(sheet.constants, flatten(stages, efficiency));
   CostTable table;
-  table.choices = make_choices(sheet, iteration);
+  table.choices = make_choices(sheet, iteration, held);
   table.stages = stages.size();
   const std::size_t width = table.choices.size();
   table.costs.resize(stages.size() * width);

@@ -9,6 +9,7 @@
 // temperature that it reaches at the default setting.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "gpu/setting.h"
@@ -48,9 +49,10 @@ struct CostTable {
   StageCost uniform(std::size_t choice) const;
 };
 
-// `stages` must not be empty.
+// `stages` must not be empty. `held` is the SM clock that the driver was seen to hold at the
+// default; without it, it is modelled.
 CostTable make_cost_table(const GpuSheet& sheet, const std::vector<PlanStage>& stages,
-                          const Efficiency& efficiency);
+                          const Efficiency& efficiency, std::optional<Mhz> held = {});
 
 StageIdle idle_of(const GpuSheet& sheet, const PlanStage& stage, const Efficiency& efficiency,
                   const Choice& choice);

@@ -57,7 +57,8 @@ PartWork part_of(const Kernel& kernel, const Efficiency& efficiency) {
     part.compute_efficiency =
         efficiency[compute_constant(kernel)] * kernel.flops / kernel.padded_flops;
   }
-  part.launches = 1;
+  part.launches = kernel.launches;
+  part.host = Seconds(kernel.wait_s);
   part.launch_gap =
       Seconds(efficiency[matrix ? Constant::kMatrixKernelTime : Constant::kKernelTime]);
   return part;

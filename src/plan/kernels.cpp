@@ -20,6 +20,7 @@ constexpr double kSgdFlops = 4;   // per parameter, for momentum, decay and upda
 constexpr double kSgdValues = 5;  // reads weight, gradient, momentum; writes weight, momentum
 constexpr double kAdamFlops = 14;
 constexpr double kAdamValues = 7;   // with two moments
+constexpr double kAccumulated = 3;  // tensors moved when a gradient is added to another
 constexpr double kMasterBytes = 4;  // weights and moments are kept in fp32
 
 double whole_tiles(double extent, double tile) {
@@ -33,7 +34,20 @@ struct Widths {
 };
 
 Kernel stream(double flops, double bytes, const Widths& widths, bool backward) {
-  return {KernelKind::kStream, backward, widths.narrow, Precision::kFp32, flops, flops, bytes};
+  Kernel kernel;
+  kernel.backward = backward;
+  kernel.narrow = widths.narrow;
+  kernel.flops = kernel.padded_flops = flops;
+  kernel.bytes = bytes;
+  return kernel;
+}
+
+Kernel times(Kernel kernel, double count) {
+  kernel.flops *= count;
+  kernel.padded_flops *= count;
+  kernel.bytes *= count;
+  kernel.launches *= count;
+  return kernel;
 }
 
 KernelKind kind_of(OpClass op) {
@@ -77,13 +91,15 @@ Kernel product_kernel(const Layer& layer, Pass pass, const Widths& widths) {
     padded = whole_tiles(p.positions, kTileRows) * whole_tiles(columns, kTileColumns) *
              whole_tiles(depth, kTileDepth);
   }
-  return {kind_of(layer.op),
-          pass != Pass::kForward,
-          widths.narrow,
-          widths.matrix,
-          p.flops(),
-          2 * p.count * padded,
-          widths.value * product_values(layer)};
+  Kernel kernel;
+  kernel.kind = kind_of(layer.op);
+  kernel.backward = pass != Pass::kForward;
+  kernel.narrow = widths.narrow;
+  kernel.unit = widths.matrix;
+  kernel.flops = p.flops();
+  kernel.padded_flops = 2 * p.count * padded;
+  kernel.bytes = widths.value * product_values(layer);
+  return kernel;
 }
 
 std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths& widths) {
@@ -97,6 +113,9 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
   kernels.push_back(product_kernel(layer, pass, widths));
   if (pass == Pass::kDataGradient && second_operand) {
     kernels.push_back(product_kernel(layer, Pass::kWeightGradient, widths));
+    // A fused attention repeats a part of its forward pass inside the backward kernel.
+    kernels.back().flops *= 1 + layer.recompute;
+    kernels.back().padded_flops *= 1 + layer.recompute;
   }
   if (!layer.bias) return kernels;
   // The bias has a kernel of its own in a convolution, and none in a linear layer.
@@ -111,18 +130,15 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
 }
 
 std::vector<Kernel> optimizer_kernels(const Layer& layer, Optimizer optimizer) {
-  if (layer.params <= 0) return {};
+  if (layer.params <= 0 || !layer.updates) return {};
   const bool adam = optimizer == Optimizer::kAdam;
   const double flops = (adam ? kAdamFlops : kSgdFlops) * layer.params;
   const double bytes = (adam ? kAdamValues : kSgdValues) * kMasterBytes * layer.params;
   return {stream(flops, bytes, {}, false)};
 }
 
-}  // namespace
-
-std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precision,
-                               Optimizer optimizer) {
-  if (pass == Pass::kOptimizer) return optimizer_kernels(layer, optimizer);
+// The kernels of one call in one pass that is not the optimizer's.
+std::vector<Kernel> kernels_of_call(const Layer& layer, Pass pass, Precision precision) {
   const Widths widths{value_bytes(precision), precision, value_bytes(precision) < 4};
   if (layer.op == OpClass::kView) return {};
   if (layer.product) return product_kernels(layer, pass, widths);
@@ -136,6 +152,32 @@ std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precisio
   Kernel kernel = stream(traffic.flops, bytes, widths, backward);
   kernel.kind = kind_of(layer.op);
   return {kernel};
+}
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precision,
+                               Optimizer optimizer) {
+  if (pass == Pass::kOptimizer) return optimizer_kernels(layer, optimizer);
+  std::vector<Kernel> kernels = kernels_of_call(layer, pass, precision);
+  for (Kernel& kernel : kernels) kernel = times(kernel, layer.repeat);
+  return kernels;
+}
+
+std::vector<Kernel> alone_kernels(const Layer& layer, bool backward, Precision precision) {
+  if (!backward) return kernels_of(layer, Pass::kForward, precision, {});
+  std::vector<Kernel> kernels = kernels_of(layer, Pass::kDataGradient, precision, {});
+  const auto more = kernels_of(layer, Pass::kWeightGradient, precision, {});
+  kernels.insert(kernels.end(), more.begin(), more.end());
+  for (const double gradient : {elements(layer.in), layer.params}) {
+    if (gradient <= 0) continue;
+    Kernel add;
+    add.flops = add.padded_flops = gradient;
+    add.bytes = kAccumulated * value_bytes(precision) * gradient;
+    add.backward = true;
+    kernels.push_back(add);
+  }
+  return kernels;
 }
 
 }  // namespace hypermile

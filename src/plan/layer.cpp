@@ -3,7 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <utility>
+
+#include "base/parse.h"
 
 namespace hypermile {
 
@@ -43,14 +48,51 @@ std::string_view to_string(OpClass op) {
 
 double Network::params() const {
   double sum = 0;
-  for (const Layer& layer : layers) sum += layer.params;
+  for (const Layer& layer : layers) sum += layer.updates ? layer.params : 0;
   return sum;
 }
 
 double Network::forward_macs() const {
   double sum = 0;
-  for (const Layer& layer : layers) sum += layer.product ? layer.product->flops() / 2 : 0;
+  for (const Layer& layer : layers) {
+    if (layer.product) sum += layer.repeat * layer.product->flops() / 2;
+  }
   return sum;
+}
+
+Result<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  while (true) {
+    const std::size_t end = std::min(text.find('x'), text.size());
+    ASSIGN_OR_RETURN(const long long extent, parse_integer(text.substr(0, end)));
+    shape.push_back(extent);
+    if (end == text.size()) return shape;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string layer_key(std::string_view type, const Shape& in, const Shape& out, double params) {
+  std::string name(type);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.size() > 2 && name.back() == 'd' && name[name.size() - 2] >= '1' &&
+      name[name.size() - 2] <= '3') {
+    name.resize(name.size() - 2);
+  }
+  // ONNX and the built-in networks name some operators differently from PyTorch.
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSame = {{
+      {"batchnormalization", "batchnorm"},
+      {"layernormalization", "layernorm"},
+      {"avgpool", "averagepool"},
+      {"adaptiveavgpool", "averagepool"},
+      {"globalaveragepool", "averagepool"},
+      {"gather", "embedding"},
+      {"relu6", "relu"},
+      {"gemm", "linear"},
+  }};
+  for (const auto& [other, same] : kSame) {
+    if (name == other) name = same;
+  }
+  return fmt::format("{} {} {} {:.0f}", name, to_string(in), to_string(out), params);
 }
 
 double value_bytes(Precision precision) {

@@ -21,6 +21,7 @@ namespace hypermile {
 using Shape = std::vector<std::int64_t>;    // the batch is first
 double elements(const Shape& shape);        // the number of elements; 1 for a scalar
 std::string to_string(const Shape& shape);  // "64x3x224x224"
+Result<Shape> parse_shape(std::string_view text);
 
 // The class that determines a layer's cost. Every operator of a network file belongs to one.
 enum class OpClass {
@@ -66,6 +67,10 @@ struct Layer {
   bool input_gradient = true;  // false where no layer before this one learns
   std::optional<Product> product = {};
   Traffic forward, backward;  // used where there is no product
+  double recompute = 0;       // share of the forward product that the backward pass repeats
+  double repeat = 1;          // number of equal calls, as in a recurrent layer
+  // False where an earlier layer shares the parameters, so that the optimizer updates them there.
+  bool updates = true;
 };
 
 enum class Optimizer { kSgdMomentum, kAdam };
@@ -100,6 +105,8 @@ struct Kernel {
   double flops = 0;
   double padded_flops = 0;  // with filled tiles, as the pipes compute them
   double bytes = 0;
+  double launches = 1;  // number of equal kernels; operations and bytes are of all of them
+  double wait_s = 0;    // for which the GPU waits for something that no clock shortens
   // True for a kernel of the framework that the algorithm does not need. It takes time, but its
   // operations and bytes do not count as the layer's.
   bool overhead = false;
@@ -108,6 +115,15 @@ struct Kernel {
 // The kernels of one pass; empty where the pass does nothing.
 std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precision,
                                Optimizer optimizer);
+
+// The kernels of a layer that is measured by itself, forward or backward. Its backward pass also
+// adds the gradients to existing ones, which autograd does not do inside a network: two reads and
+// one write for each gradient.
+std::vector<Kernel> alone_kernels(const Layer& layer, bool backward, Precision precision);
+
+// Names what a measurement of a layer depends on: type, shapes and parameters. Types that ONNX and
+// PyTorch name differently have the same key.
+std::string layer_key(std::string_view type, const Shape& in, const Shape& out, double params);
 
 // Bytes per value: 4 for fp32 and tf32, 2 for bf16 and fp16.
 double value_bytes(Precision precision);

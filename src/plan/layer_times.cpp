@@ -30,18 +30,6 @@ enum Column {
 };
 constexpr std::array<std::string_view, kColumns> kColumnNames = {
     "model", "precision", "layer", "type", "in_shape", "out_shape", "params", "fwd_us", "bwd_us"};
-constexpr double kAccumulated = 3;  // tensors moved when a gradient is added to another
-
-Result<Shape> parse_shape(std::string_view text) {
-  Shape shape;
-  while (true) {
-    const std::size_t end = std::min(text.find('x'), text.size());
-    ASSIGN_OR_RETURN(const long long extent, parse_integer(text.substr(0, end)));
-    shape.push_back(extent);
-    if (end == text.size()) return shape;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // The file has no column for the window of a pool, but the built-in networks are known.
 std::optional<SlidingWindow> known_window(const std::string& model, const std::string& layer) {
@@ -67,6 +55,7 @@ Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells,
   }
   ASSIGN_OR_RETURN(MadeLayer made, make_torch_layer(description));
   time.layer = std::move(made.layer);
+  time.known = made.known;
   ASSIGN_OR_RETURN(const double forward, parse_number(cells[kForward]));
   ASSIGN_OR_RETURN(const double backward, parse_number(cells[kBackward]));
   if (!(forward > 0 && backward > 0)) {
@@ -85,22 +74,11 @@ std::string key_of(const LayerTime& time) {
 }  // namespace
 
 std::vector<Kernel> LayerTime::forward_kernels() const {
-  return kernels_of(layer, Pass::kForward, precision, Optimizer::kSgdMomentum);
+  return alone_kernels(layer, false, precision);
 }
 
 std::vector<Kernel> LayerTime::backward_kernels() const {
-  std::vector<Kernel> kernels = kernels_of(layer, Pass::kDataGradient, precision, {});
-  const auto more = kernels_of(layer, Pass::kWeightGradient, precision, {});
-  kernels.insert(kernels.end(), more.begin(), more.end());
-  for (const double gradient : {elements(layer.in), layer.params}) {
-    if (gradient <= 0) continue;
-    Kernel add;
-    add.flops = add.padded_flops = gradient;
-    add.bytes = kAccumulated * value_bytes(precision) * gradient;
-    add.backward = true;
-    kernels.push_back(add);
-  }
-  return kernels;
+  return alone_kernels(layer, true, precision);
 }
 
 Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::string& name) {
@@ -114,7 +92,7 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     }
     columns[i] = *column;
   }
-  // The fit uses only rows at the default setting.
+  // The fit uses only rows at the default setting, of types that the table of modules has.
   const auto setting = reader.column("setting");
   const auto groups = reader.column("groups");
   std::vector<LayerTime> times;
@@ -127,6 +105,7 @@ Result<std::vector<LayerTime>> read_layer_times(std::istream& in, const std::str
     for (std::size_t i = 0; i < kColumns; ++i) cells[i] = (*row)[columns[i]];
     Result<LayerTime> time = read_row(cells, groups ? (*row)[*groups] : "");
     if (!time) return reader.error(time.error().line());
+    if (!time->known) continue;
     const auto [place, added] = seen.try_emplace(key_of(*time), times.size());
     if (added) {
       times.push_back(std::move(*time));

@@ -20,11 +20,10 @@ struct LayerTime {
   Precision precision = Precision::kTf32;
   Layer layer;            // the first row with this shape
   std::size_t count = 1;  // number of rows with this shape
+  bool known = true;      // whether the table of modules has its type
   double forward_s = 0, backward_s = 0;
 
   std::vector<Kernel> forward_kernels() const;
-  // Includes adding the gradients to existing ones, which autograd does when a layer is measured
-  // alone, but not inside a network: two reads and one write for each gradient.
   std::vector<Kernel> backward_kernels() const;
 };
 

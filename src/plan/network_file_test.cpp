@@ -225,6 +225,57 @@ TEST(TorchExport, ThatIsBrokenIsOneClearLine) {
   }
 }
 
+std::string traced(const std::string& product, const std::string& more, double flops) {
+  return R"({"format": "hypermile-network-1", "batch": 2, "matrix_flops": )" +
+         std::to_string(flops) +
+         R"(, "layers": [{"name": ":bmm", "type": "MatMul", "op": "matmul", "in_shape": [4, 8, 16],
+            "out_shape": [4, 8, 8], "values_in": 1024, "values_out": 256, "product": )" +
+         product + more + "}]}";
+}
+
+TEST(TorchExport, TakesWhatATracedOperatorSaysOfItself) {
+  const auto network = parse_torch_export(
+      traced("[8, 16, 8, 1, 4]", R"(, "repeat": 3, "recompute": 0.5)", 3 * 2.0 * 8 * 16 * 8 * 4),
+      "n.json", std::nullopt);
+
+  ASSERT_TRUE(network) << network.error().line();
+  EXPECT_TRUE(network->unknown.empty());
+  const Layer& layer = network->layers.front();
+  const auto kernels = kernels_of(layer, Pass::kForward, Precision::kFp32, {});
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].flops, 3 * 2.0 * 8 * 16 * 8 * 4);
+  EXPECT_EQ(kernels[0].bytes, 3 * 4.0 * (1024 + 256));
+  EXPECT_EQ(kernels[0].launches, 3);
+}
+
+TEST(TorchExport, WithMissingLayersIsOneClearLine) {
+  const auto network = parse_torch_export(traced("[8, 16, 8, 1, 4]", "", 1e6), "n.json", {});
+
+  ASSERT_FALSE(network);
+  EXPECT_NE(network.error().line().find("layers are missing"), std::string::npos);
+  EXPECT_EQ(network.error().line().find('\n'), std::string::npos);
+}
+
+TEST(TorchExport, WithABrokenOperatorIsOneClearLine) {
+  for (const char* product : {"3", "[]", "[1, 2, 3, 4]", "[1, 2, 3, 4, 0]", "[1, 2, 3, 4, 1e300]",
+                              "[1, 2, 3, 4, \"5\"]", "[-1, 2, 3, 4, 5]"}) {
+    const auto network = parse_torch_export(traced(product, "", 0), "n.json", {});
+
+    ASSERT_FALSE(network) << product;
+    EXPECT_NE(network.error().line().find("product"), std::string::npos);
+  }
+}
+
+TEST(TorchExport, CountsSharedParametersOnce) {
+  const char* layer = R"({"name": "a", "type": "Linear", "in_shape": [2, 4], "out_shape": [2, 4],
+                          "params": 16, "trains": )";
+  const auto network = parse_torch_export(
+      torch_export(std::string(layer) + "true}, " + layer + "false}"), "n.json", std::nullopt);
+
+  ASSERT_TRUE(network) << network.error().line();
+  EXPECT_EQ(network->params(), 16);
+}
+
 TEST(TorchExport, TakesNoOtherBatch) {
   const auto network = parse_torch_export(torch_export(kConv), "n.json", 64);
 

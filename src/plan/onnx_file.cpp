@@ -29,6 +29,9 @@ Error dynamic(const std::string& file, const std::string& what) {
                "export it with fixed shapes (no dynamic_axes but the batch)"};
 }
 
+// Shapes that a network computes, as exporters write for a reshape, are followed too.
+const onnx::ShapeInferenceOptions kWithData(false, 0, true);
+
 class OnnxGraph {
  public:
   OnnxGraph(onnx::ModelProto& model, const std::string& file, std::optional<std::int64_t> batch)
@@ -43,7 +46,9 @@ class OnnxGraph {
     for (const onnx::TensorProto& weight : graph.initializer()) weights_.insert(weight.name());
     RETURN_IF_ERROR(guarded([&] { onnx::checker::check_model(model_); }));
     RETURN_IF_ERROR(fix_batch(graph));
-    RETURN_IF_ERROR(guarded([&] { onnx::shape_inference::InferShapes(model_); }));
+    RETURN_IF_ERROR(guarded([&] {
+      onnx::shape_inference::InferShapes(model_, onnx::OpSchemaRegistry::Instance(), kWithData);
+    }));
     RETURN_IF_ERROR(collect(graph));
     Network network;
     network.name = graph.name().empty() ? file_ : graph.name();

@@ -39,6 +39,11 @@ std::int64_t integer(const OnnxNode& node, const std::string& name, std::int64_t
   return found == node.integers.end() || found->second.empty() ? otherwise : found->second.front();
 }
 
+std::int64_t taps_of(const Shape& weights) {
+  return std::accumulate(weights.begin() + 2, weights.end(), std::int64_t{1},
+                         [](std::int64_t a, std::int64_t b) { return a > (1 << 20) ? a : a * b; });
+}
+
 Made conv(const OnnxNode& node) {
   if (node.inputs.size() < 2 || data(node).shape.size() < 3) return misfit(node, "has no weights");
   const Shape& weights = node.inputs[1].shape;
@@ -48,10 +53,24 @@ Made conv(const OnnxNode& node) {
                     weights[1] <= data(node).shape[1] / groups && weights[0] == out(node)[1] &&
                     weights[1] * groups == data(node).shape[1] && weights[0] % groups == 0;
   if (!fits) return misfit(node, "weights and shapes do not fit");
-  const auto taps =
-      std::accumulate(weights.begin() + 2, weights.end(), std::int64_t{1},
-                      [](std::int64_t a, std::int64_t b) { return a > (1 << 20) ? a : a * b; });
-  return make_conv(node.name, data(node).shape, out(node), taps, groups, node.inputs.size() > 2);
+  return make_conv(node.name, data(node).shape, out(node), taps_of(weights), groups,
+                   node.inputs.size() > 2);
+}
+
+// The same products as the convolution from its output to its input, whose data gradient it is.
+Made conv_transpose(const OnnxNode& node) {
+  if (node.inputs.size() < 2 || data(node).shape.size() < 3) return misfit(node, "has no weights");
+  const Shape& weights = node.inputs[1].shape;
+  const Shape& in = data(node).shape;
+  const std::int64_t groups = integer(node, "group", 1);
+  const bool fits = weights.size() == in.size() && out(node).size() == in.size() && groups >= 1 &&
+                    weights[0] == in[1] && weights[0] % groups == 0 && weights[1] <= out(node)[1] &&
+                    weights[1] * groups == out(node)[1];
+  if (!fits) return misfit(node, "weights and shapes do not fit");
+  Layer layer = make_conv(node.name, out(node), in, taps_of(weights), groups, false);
+  std::swap(layer.in, layer.out);
+  if (node.inputs.size() > 2) layer.params += static_cast<double>(out(node)[1]);
+  return layer;
 }
 
 // A product with stored weights is a linear layer; a product of two activations is not.
@@ -128,6 +147,7 @@ using Maker = Made (*)(const OnnxNode&);
 const std::map<std::string_view, Maker>& makers() {
   static const std::map<std::string_view, Maker> table = {
       {"Conv", conv},
+      {"ConvTranspose", conv_transpose},
       {"Gemm", matmul},
       {"MatMul", matmul},
       {"BatchNormalization", batch_norm},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plan/plan_document.h"
 
@@ -61,11 +62,55 @@ std::string line(double x1, double y1, double x2, double y2) {
       x2, y2);
 }
 
+std::string grid_line(double x1, double y1, double x2, double y2) {
+  return fmt::format(
+      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"grid\"/>\n", x1, y1,
+      x2, y2);
+}
+
 std::string frame(const std::string& x_name, const std::string& y_name) {
   const double bottom = kHeight - kMargin;
   return line(kMargin, bottom, kWidth - 20, bottom) + line(kMargin, 20, kMargin, bottom) +
          label((kWidth + kMargin) / 2, kHeight - 15, x_name, "middle") +
          label(kMargin - 40, 14, y_name, "start");
+}
+
+// Powers of ten on both axes, every `step`th of them, with thin lines across the chart.
+std::string decades(const Axis& x, const Axis& y) {
+  const double bottom = kHeight - kMargin;
+  std::string out;
+  const auto each = [](const Axis& axis, int step, const auto& mark) {
+    for (int power = static_cast<int>(std::ceil(std::log10(axis.low)));
+         power <= static_cast<int>(std::floor(std::log10(axis.high))); power += step) {
+      mark(std::pow(10, power), power);
+    }
+  };
+  each(x, 1, [&](double value, int) {
+    out += grid_line(x.at(value), 20, x.at(value), bottom) +
+           label(x.at(value), bottom + 16, fmt::format("{:g}", value), "middle");
+  });
+  each(y, 1, [&](double value, int power) {
+    out += grid_line(kMargin, y.at(value), kWidth - 20, y.at(value)) +
+           label(kMargin - 6, y.at(value) + 4, fmt::format("1e{}", power), "end");
+  });
+  return out;
+}
+
+// Places for labels beside points, moved down where they would overlap the one above.
+std::vector<double> spread(std::vector<double> wanted) {
+  constexpr double kApart = 14;  // pixels between lines of text
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return wanted[i]; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    wanted[order[i]] = std::max(wanted[order[i]], wanted[order[i - 1]] + kApart);
+  }
+  // The lowest label may have left the chart: then those above it move up.
+  double floor = kHeight - kMargin;
+  for (std::size_t i = order.size(); i-- > 0; floor -= kApart) {
+    wanted[order[i]] = std::min(wanted[order[i]], floor);
+  }
+  return wanted;
 }
 
 std::string roofline(const PlanDocument& document) {
@@ -78,7 +123,7 @@ std::string roofline(const PlanDocument& document) {
   const Axis x{0.05, std::max(2000.0, 4 * report.ridge), kMargin, kWidth - 20, true};
   const Axis y{peak / 1e5, peak * 2, bottom, 20, true};
   std::string out = open_svg("Roofline: what layers reach at the default");
-  out += frame("operations per byte", "FLOP/s");
+  out += decades(x, y) + frame("operations per byte", "FLOP/s");
   out += fmt::format(
       "<polyline points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" class=\"roof\"/>\n",
       x.at(x.low), y.at(x.low * bandwidth), x.at(report.ridge), y.at(peak), x.at(x.high),
@@ -162,15 +207,20 @@ std::string front(const PlanDocument& document) {
   out += label(x.at(0), bottom + 16, "0", "middle") + label(kMargin - 6, y.at(0), "0", "end");
   out += label(kWidth - 120, bottom + 16, fmt::format("{:.1f}", x.high), "middle");
   out += label(kMargin - 6, 34, fmt::format("{:.1f}", y.high), "end");
+  std::vector<double> wanted;
   for (const StrategyReport& strategy : report.strategies) {
-    const StrategyResult& r = strategy.result;
+    wanted.push_back(y.at(100 * strategy.result.saved) + 4);
+  }
+  const std::vector<double> places = spread(wanted);
+  for (std::size_t i = 0; i < report.strategies.size(); ++i) {
+    const StrategyResult& r = report.strategies[i].result;
     // A strategy is on the front if no other is at least as fast and saves more.
     const bool best = std::ranges::none_of(report.strategies, [&](const StrategyReport& other) {
       return other.result.slowdown <= r.slowdown && other.result.saved > r.saved + 1e-9;
     });
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" class=\"{}\"/>\n",
                        x.at(100 * r.slowdown), y.at(100 * r.saved), best ? "compute" : "memory");
-    out += label(x.at(100 * r.slowdown) + 9, y.at(100 * r.saved) + 4, r.name, "start");
+    out += label(x.at(100 * r.slowdown) + 9, places[i], r.name, "start");
   }
   return out + "</svg>\n";
 }
@@ -180,10 +230,13 @@ std::string front(const PlanDocument& document) {
 std::string plan_page(const PlanDocument& document) {
   const std::string title = fmt::format("{} on {}", document.network.name, document.sheet.name);
   return fmt::format(
-             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n"
+             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+             "name=\"viewport\" "
+             "content=\"width=device-width, initial-scale=1\"><title>{}</title>\n"
              "<style>body{{font:15px system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
              "padding:0 1rem}}svg{{width:100%}}text{{font-size:12px;fill:#333}}"
-             ".axis{{stroke:#999}}.roof{{fill:none;stroke:#333;stroke-width:2}}"
+             ".axis{{stroke:#999}}.grid{{stroke:#e4e4e4}}.roof{{fill:none;stroke:#333;stroke-width:"
+             "2}}"
              ".compute{{fill:#c0392b}}.memory{{fill:#2471a3}}pre{{overflow-x:auto;"
              "font-size:12px}}</style></head><body>\n<h1>{}</h1>\n",
              escape(title), escape(title)) +

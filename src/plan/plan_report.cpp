@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_report.h"
 
+#include <algorithm>
+
 #include "plan/break_even.h"
 
 namespace hypermile {
@@ -37,6 +39,47 @@ StrategyReport report_of(StrategyResult result, const StrategyInput& input,
   return report;
 }
 
+// Runs every strategy. Where layers were measured, strategies choose on the cautious table, and are
+// judged on the measured one.
+void run_strategies(PlanReport& report, const StrategyInput& judged, const PlanOptions& options) {
+  const CostTable careful = report.measured ? cautious(*report.measured) : CostTable{};
+  const PlanProblem careful_problem =
+      report.measured ? make_problem(judged.sheet, careful, options.max_slowdown, options.switching)
+                      : PlanProblem{};
+  const StrategyInput chooses{judged.sheet, judged.stages,   judged.precision,
+                              careful,      careful_problem, judged.max_slowdown};
+  const Assignment normal(report.stages.size(), 0);
+  for (const std::string_view name : strategy_names()) {
+    StrategyResult result = run_strategy(name, report.measured ? chooses : judged);
+    if (report.measured) judge(result, judged.problem);
+    report.strategies.push_back(report_of(std::move(result), judged, options.efficiency));
+    if (!report.measured) continue;
+    StrategyReport& added = report.strategies.back();
+    added.error = error_between(*report.measured, added.result.wanted, normal);
+    added.claimed = added.result.saved > added.error.saved;
+  }
+}
+
+const StrategyReport& strategy(const PlanReport& report, std::string_view name) {
+  return *std::ranges::find(report.strategies, name, [](const StrategyReport& s) {
+    return std::string_view(s.result.name);
+  });
+}
+
+// The plan that is worth carrying out.
+const StrategyReport& keep(PlanReport& report) {
+  const StrategyReport& plan = strategy(report, "switch-aware");
+  report.kept = "switch-aware";
+  if (!report.measured) return plan;
+  const StrategyReport& uniform = strategy(report, "uniform");
+  const double more = plan.result.saved - uniform.result.saved;
+  const PlanError error =
+      error_between(*report.measured, plan.result.wanted, uniform.result.wanted);
+  if (plan.claimed && more > error.saved) return plan;
+  report.kept = uniform.claimed ? "uniform" : "default";
+  return strategy(report, report.kept);
+}
+
 }  // namespace
 
 Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& sheet,
@@ -45,12 +88,22 @@ Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& shee
   report.stages = make_stages(network, {.precision = options.precision,
                                         .scope = options.scope,
                                         .fuse = options.fuse,
-                                        .l2_bytes = sheet.l2_mib * kMib});
+                                        .l2_bytes = sheet.l2_mib * kMib,
+                                        .micro_batches = options.micro_batches,
+                                        .checkpoints = options.checkpoints,
+                                        .gpus = options.gpus,
+                                        .link_bytes_per_s = options.link_bytes_per_s});
   if (report.stages.empty()) {
     return Error{ErrorCode::kUsage, "this network has no layer that runs on a GPU",
                  "give another network or --phase"};
   }
-  report.table = make_cost_table(sheet, report.stages, options.efficiency);
+  report.table = make_cost_table(sheet, report.stages, options.efficiency,
+                                 options.measured ? options.measured->step_clock : std::nullopt);
+  if (options.measured) {
+    ASSIGN_OR_RETURN(report.measured, apply_measured(*options.measured, sheet, report.stages,
+                                                     options.efficiency, report.table));
+    report.table = report.measured->table;
+  }
   const Choice& normal = report.table.choices.front();
   report.ridge = ridge(sheet, options.precision, normal.sm, normal.memory);
   report.latency = latency_of(sheet, options.switching);
@@ -62,10 +115,8 @@ Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& shee
       make_problem(sheet, report.table, options.max_slowdown, options.switching);
   const StrategyInput input{sheet,        report.stages, options.precision,
                             report.table, problem,       options.max_slowdown};
-  for (const std::string_view name : strategy_names()) {
-    report.strategies.push_back(report_of(run_strategy(name, input), input, options.efficiency));
-  }
-  report.segments = segments_of(report.table, report.strategies.back().result.wanted);
+  run_strategies(report, input, options);
+  report.segments = segments_of(report.table, keep(report).result.wanted);
   if (options.break_even) report.break_even = find_break_even(input, options.switching);
   return report;
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/measured_table.h"
+#include "plan/plan_error.h"
 #include "plan/strategies.h"
 
 namespace hypermile {
@@ -20,6 +22,11 @@ struct PlanOptions {
   double max_slowdown = 0.05;
   Switching switching = {};
   Efficiency efficiency = {};
+  std::size_t micro_batches = 1;  // as in StageOptions, like the next three
+  std::size_t checkpoints = 0;
+  std::size_t gpus = 1;
+  double link_bytes_per_s = 0;
+  std::optional<MeasuredLayers> measured = {};
   bool break_even = true;  // whether to compute break_even, which is most of the work
 };
 
@@ -27,6 +34,8 @@ struct StrategyReport {
   StrategyResult result;
   std::vector<StageIdle> idle;  // for each stage, at the choice that the strategy wanted
   StageIdle idle_sum;
+  PlanError error;      // 0 where nothing was measured
+  bool claimed = true;  // whether the saving is larger than its error
 };
 
 // Consecutive stages at one setting; the first stage follows the last.
@@ -53,11 +62,16 @@ struct PlanReport {
   Seconds latency;   // the switch latency that was assumed
   double ridge = 0;  // operations per byte, for the precision's units at the default
   std::vector<StrategyReport> strategies;
-  std::vector<PlanSegment> segments;  // of the switch-aware plan
+  std::string kept = "switch-aware";  // the strategy whose segments follow
+  std::vector<PlanSegment> segments;
+  std::optional<MeasuredTable> measured;  // with `table`, where layers were measured
   BreakEven break_even;
 };
 
-// Returns kUsage where the network runs nothing in this scope.
+// Returns kUsage where the network runs nothing in this scope, or where the measured layers are of
+// another card or network. With measured layers, the plan that is kept is the switch-aware one only
+// where it saves more than one setting throughout by more than the error of the difference, and
+// that only where it saves more than its error.
 Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& sheet,
                                     const PlanOptions& options);
 

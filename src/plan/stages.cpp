@@ -10,6 +10,7 @@ namespace hypermile {
 namespace {
 
 constexpr double kL2Share = 0.5;
+constexpr double kAllReduceMoves = 5;  // reads to send twice, writes twice, and one read to add
 
 // The layers [from, to), which run as one stage.
 struct Group {
@@ -46,6 +47,11 @@ class StageMaker {
     stage.name = layers.front().name;
     stage.type = layers.front().type;
     stage.kernels = kernels(layers.front(), phase);
+    if (layers.size() == 1) {
+      const Layer& layer = layers.front();
+      stage.key = layer_key(layer.type, layer.in, layer.out, layer.params);
+      stage.alone = alone_kernels(layer, phase == PlanPhase::kBackward, options_.precision);
+    }
     for (const Layer& layer : layers.subspan(1)) {
       stage.name += "+" + layer.name;
       join(stage.kernels, kernels(layer, phase), elements(layer.in));
@@ -84,6 +90,26 @@ class StageMaker {
     return stage;
   }
 
+  // A ring all-reduce of all gradients. Each GPU sends and receives nearly twice their size, at the
+  // link's rate, and adds what it receives.
+  PlanStage communication() const {
+    PlanStage stage;
+    stage.phase = PlanPhase::kCommunication;
+    stage.name = "all-reduce";
+    stage.type = "AllReduce";
+    const double gpus = static_cast<double>(options_.gpus);
+    const double gradients = width_ * network_.params();
+    Kernel kernel;
+    kernel.flops = kernel.padded_flops = network_.params() * (gpus - 1) / gpus;
+    kernel.bytes = kAllReduceMoves * gradients * (gpus - 1) / gpus;
+    kernel.wait_s = 2 * gradients * (gpus - 1) / gpus / options_.link_bytes_per_s;
+    kernel.backward = true;
+    stage.flops = kernel.flops;
+    stage.bytes = kernel.bytes;
+    if (gradients > 0) stage.kernels.push_back(kernel);
+    return stage;
+  }
+
  private:
   std::vector<Kernel> passes(const Layer& layer, std::initializer_list<Pass> wanted) const {
     std::vector<Kernel> all;
@@ -95,7 +121,7 @@ class StageMaker {
   }
 
   std::vector<Kernel> kernels(const Layer& layer, PlanPhase phase) const {
-    if (phase == PlanPhase::kForward) return passes(layer, {Pass::kForward});
+    if (phase != PlanPhase::kBackward) return passes(layer, {Pass::kForward});
     return passes(layer, {Pass::kDataGradient, Pass::kWeightGradient});
   }
 
@@ -130,6 +156,10 @@ std::string_view to_string(PlanPhase phase) {
       return "backward";
     case PlanPhase::kOptimizer:
       return "optimizer";
+    case PlanPhase::kRecompute:
+      return "recompute";
+    case PlanPhase::kCommunication:
+      return "communication";
   }
   return "";
 }
@@ -142,31 +172,71 @@ Result<Scope> parse_scope(std::string_view text) {
                "give forward, backward or train"};
 }
 
-std::vector<PlanStage> make_stages(const Network& network, const StageOptions& options) {
-  const StageMaker maker(network, options);
-  const std::vector<Group> groups = make_groups(network, options.fuse);
-  std::vector<PlanStage> stages;
-  if (options.scope != Scope::kBackward) {
-    for (const Group& group : groups) {
-      PlanStage stage = maker.stage(group, PlanPhase::kForward);
-      const double in = elements(network.layers[group.from].in);
-      if (group.from > 0 && in == elements(network.layers[group.from - 1].out)) {
-        maker.take_from_l2(stage, in);
+namespace {
+
+// One micro-batch's passes, in order.
+class PassMaker {
+ public:
+  PassMaker(const Network& network, const StageOptions& options, const StageMaker& maker)
+      : network_(network), maker_(maker), groups_(make_groups(network, options.fuse)) {
+    const std::size_t parts = std::min(options.checkpoints, groups_.size());
+    part_ = parts > 0 ? (groups_.size() + parts - 1) / parts : 0;
+  }
+
+  void forward(std::vector<PlanStage>& stages, PlanPhase phase, std::size_t from,
+               std::size_t to) const {
+    for (std::size_t i = from; i < to; ++i) {
+      const Group& group = groups_[i];
+      PlanStage stage = maker_.stage(group, phase);
+      const double in = elements(network_.layers[group.from].in);
+      if (group.from > 0 && in == elements(network_.layers[group.from - 1].out)) {
+        maker_.take_from_l2(stage, in);
       }
       if (!stage.kernels.empty()) stages.push_back(std::move(stage));
     }
   }
-  if (options.scope == Scope::kForward) return stages;
-  for (std::size_t i = groups.size(); i-- > 0;) {
-    PlanStage stage = maker.stage(groups[i], PlanPhase::kBackward);
-    if (i + 1 < groups.size()) {
-      const double out = elements(network.layers[groups[i].to - 1].out);
-      if (out == elements(network.layers[groups[i + 1].from].in)) maker.take_from_l2(stage, out);
+
+  // Where activations are checkpointed, the last part still has its own.
+  void backward(std::vector<PlanStage>& stages) const {
+    for (std::size_t i = groups_.size(); i-- > 0;) {
+      const bool last_of_part = part_ > 0 && (i + 1) % part_ == 0 && i + 1 < groups_.size();
+      if (last_of_part) forward(stages, PlanPhase::kRecompute, i + 1 - part_, i + 1);
+      PlanStage stage = maker_.stage(groups_[i], PlanPhase::kBackward);
+      if (i + 1 < groups_.size()) {
+        const double out = elements(network_.layers[groups_[i].to - 1].out);
+        if (out == elements(network_.layers[groups_[i + 1].from].in)) {
+          maker_.take_from_l2(stage, out);
+        }
+      }
+      if (!stage.kernels.empty()) stages.push_back(std::move(stage));
     }
-    if (!stage.kernels.empty()) stages.push_back(std::move(stage));
   }
-  PlanStage optimizer = maker.optimizer();
-  if (!optimizer.kernels.empty()) stages.push_back(std::move(optimizer));
+
+  std::size_t groups() const { return groups_.size(); }
+
+ private:
+  const Network& network_;
+  const StageMaker& maker_;
+  std::vector<Group> groups_;
+  std::size_t part_ = 0;  // groups in a checkpointed part; 0 without checkpointing
+};
+
+}  // namespace
+
+std::vector<PlanStage> make_stages(const Network& network, const StageOptions& options) {
+  const StageMaker maker(network, options);
+  const PassMaker passes(network, options, maker);
+  std::vector<PlanStage> stages;
+  for (std::size_t i = 0; i < options.micro_batches; ++i) {
+    if (options.scope != Scope::kBackward) {
+      passes.forward(stages, PlanPhase::kForward, 0, passes.groups());
+    }
+    if (options.scope != Scope::kForward) passes.backward(stages);
+  }
+  if (options.scope == Scope::kForward) return stages;
+  if (options.gpus > 1) stages.push_back(maker.communication());
+  stages.push_back(maker.optimizer());
+  std::erase_if(stages, [](const PlanStage& stage) { return stage.kernels.empty(); });
   return stages;
 }
 

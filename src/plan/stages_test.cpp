@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/builtin_networks.h"
 #include "plan/layer_makers.h"
 
@@ -94,6 +96,56 @@ TEST(Stages, TakeSmallTensorsFromTheL2) {
   EXPECT_DOUBLE_EQ(dram_bytes(cold) - dram_bytes(warm), tensor);
   EXPECT_DOUBLE_EQ(dram_bytes(cold), dram_bytes(small));
   EXPECT_DOUBLE_EQ(cold[1].bytes, warm[1].bytes);  // the report shows the traffic of the algorithm
+}
+
+std::size_t count(const std::vector<PlanStage>& stages, PlanPhase phase) {
+  return static_cast<std::size_t>(std::ranges::count(stages, phase, &PlanStage::phase));
+}
+
+TEST(Stages, RepeatBothPassesForEachMicroBatchBeforeOneUpdate) {
+  const Network network = conv_relu();
+  const auto once = make_stages(network, {});
+
+  const auto stages = make_stages(network, {.micro_batches = 3});
+
+  EXPECT_EQ(count(stages, PlanPhase::kForward), 3 * count(once, PlanPhase::kForward));
+  EXPECT_EQ(count(stages, PlanPhase::kBackward), 3 * count(once, PlanPhase::kBackward));
+  EXPECT_EQ(count(stages, PlanPhase::kOptimizer), 1U);
+  EXPECT_EQ(stages[2].phase, PlanPhase::kBackward);
+  EXPECT_EQ(stages.back().phase, PlanPhase::kOptimizer);
+}
+
+TEST(Stages, RunCheckpointedPartsAgainBeforeTheirBackwardPass) {
+  const Network network = *builtin_network("vgg16", 2);
+  const auto plain = make_stages(network, {});
+
+  const auto stages = make_stages(network, {.checkpoints = 4});
+
+  const auto again = count(stages, PlanPhase::kRecompute);
+  const auto forward = count(stages, PlanPhase::kForward);
+  EXPECT_EQ(forward, count(plain, PlanPhase::kForward));
+  // The last part's activations are still there.
+  EXPECT_GT(again, forward / 2);
+  EXPECT_LT(again, forward);
+  EXPECT_GT(total_flops(stages), 1.2 * total_flops(plain));
+  EXPECT_LT(total_flops(stages), 1.34 * total_flops(plain));
+  const auto first = std::ranges::find(stages, PlanPhase::kRecompute, &PlanStage::phase);
+  ASSERT_NE(first, stages.end());
+  EXPECT_EQ((first - 1)->phase, PlanPhase::kBackward);
+}
+
+TEST(Stages, ExchangeGradientsBetweenGpusOnceForAllMicroBatches) {
+  const Network network = *builtin_network("vgg16", 2);
+
+  const auto stages =
+      make_stages(network, {.micro_batches = 2, .gpus = 4, .link_bytes_per_s = 25e9});
+
+  ASSERT_EQ(count(stages, PlanPhase::kCommunication), 1U);
+  const PlanStage& exchange = stages[stages.size() - 2];
+  EXPECT_EQ(exchange.phase, PlanPhase::kCommunication);
+  const double gradients = 4 * network.params();
+  EXPECT_NEAR(exchange.kernels.front().wait_s, 2 * 0.75 * gradients / 25e9, 1e-12);
+  EXPECT_EQ(count(make_stages(network, {.gpus = 1}), PlanPhase::kCommunication), 0U);
 }
 
 TEST(Scope, IsReadAsItIsWritten) {

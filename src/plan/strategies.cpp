@@ -92,18 +92,37 @@ Assignment intensity(const StrategyInput& input) {
   return assignment;
 }
 
+// The parts of an iteration that get a setting each. What is computed again for the backward pass
+// belongs to it.
+constexpr std::size_t kPhases = 4;
+constexpr std::size_t kFew = 16;
+std::size_t phase_of(const PlanStage& stage) {
+  switch (stage.phase) {
+    case PlanPhase::kForward:
+      return 0;
+    case PlanPhase::kBackward:
+    case PlanPhase::kRecompute:
+      return 1;
+    case PlanPhase::kOptimizer:
+      return 2;
+    case PlanPhase::kCommunication:
+      return 3;
+  }
+  return 0;
+}
+
 struct PhaseOption {
   StageCost cost;
   std::uint32_t choice = 0;
 };
 
 // The choices of a phase that no other choice beats in time and energy.
-std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase phase) {
+std::vector<PhaseOption> phase_options(const StrategyInput& input, std::size_t phase) {
   std::vector<PhaseOption> all(input.table.choices.size());
   for (std::uint32_t c = 0; c < all.size(); ++c) {
     all[c].choice = c;
     for (std::size_t i = 0; i < input.stages.size(); ++i) {
-      if (input.stages[i].phase != phase) continue;
+      if (phase_of(input.stages[i]) != phase) continue;
       all[c].cost.time_s += input.table.at(i, c).time_s;
       all[c].cost.energy_j += input.table.at(i, c).energy_j;
     }
@@ -116,37 +135,77 @@ std::vector<PhaseOption> phase_options(const StrategyInput& input, PlanPhase pha
   return kept;
 }
 
-// One choice each for forward, backward and optimizer, where changes are not too close together.
-Assignment by_phase(const StrategyInput& input) {
-  const std::array options = {phase_options(input, PlanPhase::kForward),
-                              phase_options(input, PlanPhase::kBackward),
-                              phase_options(input, PlanPhase::kOptimizer)};
-  Assignment best = uniform(input);
-  double least = evaluate(input.problem, best)->energy_j;
-  const auto offer = [&](const std::array<std::uint32_t, 3>& chosen) {
-    Assignment assignment;
-    for (const PlanStage& stage : input.stages) {
-      assignment.push_back(chosen[static_cast<std::size_t>(stage.phase)]);
+// Looks for one choice each for forward, backward, optimizer and communication, where changes are
+// not too close together.
+class PhaseSearch {
+ public:
+  explicit PhaseSearch(const StrategyInput& input) : input_(input), best_(uniform(input)) {
+    least_ = evaluate(input.problem, best_)->energy_j;
+    for (std::size_t phase = 0; phase < kPhases; ++phase) {
+      options_[phase] = phase_options(input, phase);
     }
-    const auto totals = evaluate(input.problem, assignment);
-    if (!totals || totals->time_s > input.problem.time_limit_s || totals->energy_j >= least) return;
-    least = totals->energy_j;
-    best = std::move(assignment);
-  };
-  for (const PhaseOption& f : options[0]) {
-    for (const PhaseOption& b : options[1]) {
-      // The optimizer is short, so it may also share the choice of the backward pass.
-      offer({f.choice, b.choice, b.choice});
-      for (const PhaseOption& o : options[2]) {
-        const double energy = f.cost.energy_j + b.cost.energy_j + o.cost.energy_j;
-        const double time = f.cost.time_s + b.cost.time_s + o.cost.time_s;
-        if (energy < least && time <= input.problem.time_limit_s) {
-          offer({f.choice, b.choice, o.choice});
+    // With communication there is one more phase, and so many more combinations.
+    if (options_[3].size() > 1) {
+      thin_out(options_[2]);
+      thin_out(options_[3]);
+    }
+  }
+
+  Assignment find() {
+    for (const PhaseOption& f : options_[0]) {
+      for (const PhaseOption& b : options_[1]) {
+        // The optimizer is short, so it may also share the choice of the backward pass, and so may
+        // the communication between them.
+        if (f.cost.energy_j + b.cost.energy_j >= least_ ||
+            f.cost.time_s + b.cost.time_s > input_.problem.time_limit_s) {
+          continue;
+        }
+        offer({f.choice, b.choice, b.choice, b.choice});
+        for (const PhaseOption& o : options_[2]) {
+          for (const PhaseOption& c : options_[3]) {
+            const double energy =
+                f.cost.energy_j + b.cost.energy_j + o.cost.energy_j + c.cost.energy_j;
+            const double time = f.cost.time_s + b.cost.time_s + o.cost.time_s + c.cost.time_s;
+            if (energy < least_ && time <= input_.problem.time_limit_s) {
+              offer({f.choice, b.choice, o.choice, c.choice});
+            }
+          }
         }
       }
     }
+    return std::move(best_);
   }
-  return best;
+
+ private:
+  // Optimizer and communication are short, so a few of their choices are enough.
+  static void thin_out(std::vector<PhaseOption>& options) {
+    if (options.size() <= kFew) return;
+    std::vector<PhaseOption> kept;
+    for (std::size_t i = 0; i < kFew; ++i) {
+      kept.push_back(options[i * (options.size() - 1) / (kFew - 1)]);
+    }
+    options = std::move(kept);
+  }
+
+  void offer(const std::array<std::uint32_t, kPhases>& chosen) {
+    Assignment assignment;
+    for (const PlanStage& stage : input_.stages) assignment.push_back(chosen[phase_of(stage)]);
+    const auto totals = evaluate(input_.problem, assignment);
+    if (!totals || totals->time_s > input_.problem.time_limit_s || totals->energy_j >= least_) {
+      return;
+    }
+    least_ = totals->energy_j;
+    best_ = std::move(assignment);
+  }
+
+  const StrategyInput& input_;
+  std::array<std::vector<PhaseOption>, kPhases> options_;
+  Assignment best_;
+  double least_ = 0;
+};
+
+Assignment by_phase(const StrategyInput& input) {
+  return PhaseSearch(input).find();
 }
 
 // The planner's assignment, or the phases' where that needs less energy.
@@ -192,11 +251,15 @@ StrategyResult run_strategy(std::string_view name, const StrategyInput& input) {
   StrategyResult result;
   result.name = name;
   result.wanted = found->choose(input);
-  result.totals = execute(input.problem, result.wanted);
-  const PlanTotals normal = uniform_totals(input.problem, 0);
+  judge(result, input.problem);
+  return result;
+}
+
+void judge(StrategyResult& result, const PlanProblem& problem) {
+  result.totals = execute(problem, result.wanted);
+  const PlanTotals normal = uniform_totals(problem, 0);
   result.saved = 1 - result.totals.energy_j / normal.energy_j;
   result.slowdown = result.totals.time_s / normal.time_s - 1;
-  return result;
 }
 
 }  // namespace hypermile

@@ -39,6 +39,9 @@ std::span<const std::string_view> strategy_names();
 // `name` must be one of strategy_names().
 StrategyResult run_strategy(std::string_view name, const StrategyInput& input);
 
+// Executes what a strategy wants on another problem of the same stages, and sets the totals.
+void judge(StrategyResult& result, const PlanProblem& problem);
+
 // Whether a stage's intensity makes it memory-bound at these clocks.
 bool memory_bound(const GpuSheet& sheet, const PlanStage& stage, Precision precision,
                   const Choice& choice);

@@ -3,6 +3,9 @@
 // parse_torch_export(): reads the JSON document that docs/reference/network-file.md describes.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "plan/network_file.h"
@@ -14,6 +17,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostLayers = 100'000;
+constexpr double kMostWork = 1e21;       // operations or values of one layer
+constexpr double kFlopTolerance = 0.02;  // of all products, between the layers and the trace
+
+constexpr std::array kClasses = {OpClass::kConv, OpClass::kLinear,      OpClass::kMatMul,
+                                 OpClass::kNorm, OpClass::kElementwise, OpClass::kSoftmax,
+                                 OpClass::kPool, OpClass::kGather,      OpClass::kView};
 
 // Reads the members of one object, and keeps the first problem.
 class Reader {
@@ -39,6 +48,33 @@ class Reader {
     if (value == nullptr) return std::nullopt;
     if (!value->is_boolean()) return complain(key, "true or false"), std::nullopt;
     return value->get<bool>();
+  }
+
+  // A number of 0 or more.
+  std::optional<double> amount(const char* key, bool required) {
+    const json* value = find(key, required);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_number() || !(value->get<double>() >= 0 && value->get<double>() <= kMostWork)) {
+      return complain(key, "a number of 0 or more"), std::nullopt;
+    }
+    return value->get<double>();
+  }
+
+  // A list of five numbers above 0; nullopt where it is absent.
+  std::optional<Product> product(const char* key) {
+    const json* value = find(key, false);
+    if (value == nullptr) return std::nullopt;
+    std::array<double, 5> numbers = {};
+    bool good = value->is_array() && value->size() == numbers.size();
+    for (std::size_t i = 0; good && i < numbers.size(); ++i) {
+      good = (*value)[i].is_number();
+      if (good) numbers[i] = (*value)[i].get<double>();
+      good = good && numbers[i] > 0 && numbers[i] <= kMostWork;
+    }
+    if (!good) return complain(key, "five numbers above 0"), std::nullopt;
+    const Product made{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    if (!(made.flops() <= kMostWork)) return complain(key, "a plausible product"), std::nullopt;
+    return made;
   }
 
   Shape integers(const char* key, bool required) {
@@ -88,6 +124,44 @@ Error broken_export(const std::string& file, const std::string& what) {
                "export it again with hypermile.export_layers()"};
 }
 
+// What an operator says about itself; nullopt for a module.
+std::optional<TorchOperator> read_operator(Reader& reader) {
+  const std::string name = reader.text("op", "");
+  if (name.empty()) return std::nullopt;
+  const auto found =
+      std::ranges::find(kClasses, name, [](OpClass op) { return std::string(to_string(op)); });
+  if (found == kClasses.end()) return reader.complain("op", "a class of operators"), std::nullopt;
+  TorchOperator traced;
+  traced.op = *found;
+  traced.product = reader.product("product");
+  traced.flops = reader.amount("flops", false);
+  traced.values_in = reader.amount("values_in", true).value_or(0);
+  traced.values_out = reader.amount("values_out", true).value_or(0);
+  traced.bytes = reader.amount("bytes", false).value_or(0);
+  traced.recompute = std::min(1.0, reader.amount("recompute", false).value_or(0));
+  const bool matrix =
+      traced.op == OpClass::kConv || traced.op == OpClass::kLinear || traced.op == OpClass::kMatMul;
+  if (matrix != traced.product.has_value()) {
+    reader.complain("product", "there for matrix operators, and only for them");
+  }
+  return traced;
+}
+
+// Layers that are missing from a file show in the products: the export also says what PyTorch ran.
+Result<void> check_flops(const Network& network, std::optional<double> traced) {
+  if (!traced || *traced <= 0) return {};
+  double sum = 0;
+  for (const Layer& layer : network.layers) {
+    if (layer.product) sum += layer.repeat * layer.product->flops();
+  }
+  if (std::abs(sum / *traced - 1) <= kFlopTolerance) return {};
+  return Error{ErrorCode::kParse,
+               fmt::format("its layers do {:.4g} GFLOP of products, but the network ran {:.4g}: "
+                           "layers are missing or changed",
+                           sum / 1e9, *traced / 1e9),
+               ""};
+}
+
 Result<TorchLayer> read_layer(const json& object) {
   if (!object.is_object()) return Error{ErrorCode::kParse, "is not an object", ""};
   Reader reader(object);
@@ -101,6 +175,10 @@ Result<TorchLayer> read_layer(const json& object) {
   layer.groups = reader.integer("groups", false);
   layer.bias = reader.flag("bias");
   layer.entries = reader.integer("num_embeddings", false);
+  layer.traced = read_operator(reader);
+  layer.repeat = std::max(1.0, reader.amount("repeat", false).value_or(1));
+  layer.updates = reader.flag("trains").value_or(true);
+  layer.input_gradient = reader.flag("input_gradient").value_or(true);
   const Shape kernel = reader.integers("kernel_size", false);
   const Shape stride = reader.integers("stride", false);
   if (kernel.size() == 2 && stride.size() == 2) {
@@ -126,6 +204,7 @@ Result<Network> parse_torch_export(std::string_view text, const std::string& fil
   network.name = reader.text("name", file);
   network.batch = reader.integer("batch", true).value_or(1);
   const std::string optimizer = reader.text("optimizer", "sgd");
+  const std::optional<double> traced_flops = reader.amount("matrix_flops", false);
   if (!reader.problem().empty()) return broken_export(file, reader.problem());
   if (format != "hypermile-network-1") {
     return broken_export(file, fmt::format("its format is '{}', not hypermile-network-1", format));
@@ -153,6 +232,9 @@ Result<Network> parse_torch_export(std::string_view text, const std::string& fil
     network.layers.push_back(std::move(made->layer));
   }
   network.layers.front().input_gradient = false;
+  if (const auto checked = check_flops(network, traced_flops); !checked) {
+    return broken_export(file, checked.error().message);
+  }
   return network;
 }
 

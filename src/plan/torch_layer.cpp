@@ -116,6 +116,36 @@ const std::map<std::string_view, Maker>& makers() {
   return table;
 }
 
+Layer make_traced(const TorchLayer& d) {
+  const TorchOperator& traced = *d.traced;
+  Layer layer;
+  layer.name = d.name;
+  layer.op = traced.op;
+  layer.in = d.in;
+  layer.out = d.out;
+  layer.params = d.params;
+  layer.recompute = traced.recompute;
+  if (traced.product) {
+    layer.product = traced.product;
+    // A product of two activations has no weights.
+    if (layer.op == OpClass::kLinear && layer.params <= 0) layer.op = OpClass::kMatMul;
+    layer.other_inputs = traced.values_in - elements(d.in) + traced.values_out - elements(d.out);
+    return layer;
+  }
+  const double flops = traced.flops.value_or(traced.values_out);
+  const double values = traced.values_in + d.params;
+  layer.forward = {flops, values + traced.values_out, traced.bytes};
+  layer.backward = {flops, 2 * values + traced.values_out, traced.bytes};
+  return layer;
+}
+
+void finish(Layer& layer, const TorchLayer& d) {
+  layer.type = d.type;
+  layer.repeat = d.repeat;
+  layer.updates = d.updates;
+  layer.input_gradient = layer.input_gradient && d.input_gradient;
+}
+
 }  // namespace
 
 Result<void> check_shape(const Shape& shape, const std::string& what) {
@@ -141,15 +171,21 @@ Result<MadeLayer> make_torch_layer(const TorchLayer& d) {
   RETURN_IF_ERROR(check_shape(d.in, fmt::format("the input of layer '{}'", d.name)));
   RETURN_IF_ERROR(check_shape(d.out, fmt::format("the output of layer '{}'", d.name)));
   if (!(d.params >= 0 && d.params <= kMostElements)) return misfit(d, "parameters out of range");
+  if (d.traced) {
+    MadeLayer made{make_traced(d), true};
+    finish(made.layer, d);
+    return made;
+  }
   const auto found = makers().find(d.type);
   if (found == makers().end()) {
     const double inputs = d.inputs > 0 ? d.inputs : elements(d.in);
     Layer layer = make_elementwise(d.name, d.type, d.in, d.out, inputs);
     layer.params = d.params;
+    finish(layer, d);
     return MadeLayer{std::move(layer), false};
   }
   ASSIGN_OR_RETURN(Layer layer, found->second(d));
-  layer.type = d.type;
+  finish(layer, d);
   return MadeLayer{std::move(layer), true};
 }
 

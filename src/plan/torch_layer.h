@@ -2,8 +2,9 @@
 //
 // Turns the description of a PyTorch module (type, shapes, parameters, a few attributes) into a
 // Layer. The readers of the PyTorch export and of layer times give what they know; the rest is
-// derived from the shapes. A type outside the table counts as element-wise, and reads its inputs
-// and writes its outputs once.
+// derived from the shapes. An operator that PyTorch ran outside of such a module says itself what
+// it computes and moves. A type outside the table that does not counts as element-wise, and reads
+// its inputs and writes its outputs once.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,17 @@
 #include "plan/layer_makers.h"
 
 namespace hypermile {
+
+// What the export says of an operator that ran outside of the modules in the table.
+struct TorchOperator {
+  OpClass op = OpClass::kElementwise;
+  std::optional<Product> product = {};
+  std::optional<double> flops = {};  // without it and a product: one for each value of the output
+  double values_in = 0;              // without parameters
+  double values_out = 0;
+  double bytes = 0;      // of values with a width of their own
+  double recompute = 0;  // share of the forward product that the backward pass repeats
+};
 
 struct TorchLayer {
   std::string name;
@@ -24,6 +36,10 @@ struct TorchLayer {
   std::optional<std::int64_t> groups = {};
   std::optional<bool> bias = {};
   std::optional<std::int64_t> entries = {};  // rows of an embedding
+  std::optional<TorchOperator> traced = {};
+  double repeat = 1;
+  bool updates = true;
+  bool input_gradient = true;
 };
 
 struct MadeLayer {

@@ -31,7 +31,7 @@ TEST(Expectation, IsASpreadOfSavingsThatKeepTheBound) {
   EXPECT_GE(expected->low, 0);
   EXPECT_LT(expected->low, expected->median);
   EXPECT_LT(expected->median, expected->high);
-  EXPECT_LT(expected->high, 0.5);
+  EXPECT_LE(expected->high, 0.6);  // a tenth of measured jobs do not slow down at all
   EXPECT_GE(expected->slowdown, 0);
   EXPECT_LE(expected->slowdown, 0.05);
   EXPECT_LT(expected->setting.sm_clock->value(), 1980);

@@ -1,338 +1,410 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hypermile's own policy. It measures the default, chooses a memory clock where there is a choice
-// (memory_stage.h), searches the SM clock or power limit there (slice_search.h), and keeps
-// measuring while it holds what it found. Windows that cannot be used lead back to the default; a
-// job that changes for good is searched afresh.
+// hypermile's own policy: the account steers. Before every window it asks the ledger how much time
+// the rest of the job may still lose, and shares that rest between the two Settings whose mix loses
+// just that and costs least (mix.h). It looks at another Setting when what that may add to the mix,
+// over the iterations that are left, is worth more than the look costs. It measures the default
+// again when a surer pace is worth more than the saving forgone meanwhile. Regret shrinks with the
+// length of the job by itself: there are no budgets and no counts of tries.
+//
+// What is known of the job lies in the ledger, so a policy that is made anew loses nothing.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "base/random.h"
+#include "base/statistics.h"
 #include "policy/makers.h"
-#include "policy/memory_stage.h"
-#include "policy/slice_search.h"
+#include "policy/mix.h"
+#include "policy/response.h"
+#include "policy/search_constants.h"
 
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kParticles = 1024;
-constexpr double kMostAtFirst = 4;  // default windows before anything else
-constexpr int kBadWindowsInARow = 3;
-// A search that found nothing is taken up again after so many windows at the default, which
-// meanwhile have told more of it: drift and a few unlucky windows pass. The rest doubles each time.
-constexpr double kRestWindows = 16;
-constexpr int kMostLooksAgain = 2;
-// A change of time or power beyond this, and beyond the noise, three windows in a row, is another
-// phase of the job.
-constexpr double kPhaseTime = 0.06;
-constexpr double kPhasePower = 0.12;
-constexpr int kPhaseWindows = 3;
-// No job slows down by more than its clock does. What shows otherwise, beyond the noise and this
-// much, was not the Setting's doing (the job had a slow minute, another clock had not yet settled)
-// and is measured again, so many times.
-constexpr double kBeyondItsClock = 0.05;
-constexpr int kMeasureAgain = 2;
+constexpr SearchConstants kSearch;
+// Without a bound, no Setting slower than this many times the default is kept.
+constexpr double kSlowestUnbounded = 4;
+// A window whose time has a larger relative error than this shows nothing of its Setting.
+constexpr double kUnsure = 0.05;
 
 class HypermilePolicy : public Policy {
  public:
-  explicit HypermilePolicy(const PolicyContext& context)
-      : context_(context), prior_(prior_grid(kParticles, context.prior_without)) {
-    if (!(context_.window_iterations >= 1)) context_.window_iterations = 30;
-    if (!(context_.settle_iterations >= 0)) context_.settle_iterations = 0;
-  }
+  explicit HypermilePolicy(const PolicyContext& context);
 
-  Step next() override {
-    asked_ = decide();
-    return asked_;
-  }
-
+  void account(const JobLedger& ledger) override { ledger_ = &ledger; }
+  Step next() override;
   void observe(const Window& window) override;
-  void account(const JobLoss& loss) override { loss_ = loss; }
-  bool take_default(const Window& window) override;
-  std::vector<ExpectedOutcome> expected() const override {
-    return search_ ? search_->expected() : std::vector<ExpectedOutcome>();
-  }
+  std::vector<ExpectedOutcome> expected() const override;
 
  private:
-  Step decide();
-  Step measure_default(const char* why, bool exploring) const;
-  std::optional<Step> memory_probe();
-  std::optional<Step> recall();
-  bool open_next_slice();
-  void open_slice(std::optional<Mhz> memory, bool recall);
-  bool look_again();
-  bool believable(const Window& window) const;
-  void take(const Window& window);
-  bool is_another_phase(double log_time, double log_power);
-  bool is_impossible(double log_time, double windows);
-  void start_over();
-  JobState job() const;
-  DefaultState found() const;
+  // The iterations that are left, and the mean slowdown that they may have.
+  struct Rest {
+    double iterations = 0;
+    double allowed = 0;
+    double error = 0;  // relative, of the default's pace
+  };
+  struct Prospect {
+    double gain = 0;  // expected fall of the mix's price
+    double cost = 0;  // of the look, in iterations at the default's price
+  };
+  Rest rest() const;
+  double energy(double time, double power) const;
+  double price(double time, double power) const;
+  Candidate candidate_of(std::size_t setting) const;
+  std::vector<Candidate> known() const;
+  Mix choose(std::span<const Candidate> known, double allowed) const;
+  Prospect prospect(std::span<const Candidate> known, const Mix& mix, std::size_t setting,
+                    double allowed) const;
+  bool may_look(std::size_t setting, const Rest& rest) const;
+  std::optional<std::size_t> best_look(const Rest& rest, std::span<const Candidate> known,
+                                       const Mix& mix) const;
+  bool default_pays(const Rest& rest, std::span<const Candidate> known, const Mix& mix) const;
+  double spread() const;
+  double look_length(double time) const;
+  double look_iterations() const { return context_.window_iterations + context_.settle_iterations; }
+  Step step(std::size_t setting, double iterations, bool exploring, std::string why) const;
+  Step look(std::size_t setting) const;
+  Step keep(std::size_t setting, double iterations, std::string why);
+  Step run(const Mix& mix, const Rest& rest);
 
   PolicyContext context_;
-  std::shared_ptr<const ParticleGrid> prior_;
-  Observations seen_;
-  Step asked_;
-  std::optional<JobLoss> loss_;
-  double done_ = 0;
-  std::size_t explored_ = 0;
-  int bad_in_a_row_ = 0;
-  int odd_in_a_row_ = 0;
-  int impossible_in_a_row_ = 0;
-  bool default_seen_cool_ = false;
-  double clock_sum_ = 0;  // of default windows
-  double clock_count_ = 0;
-
-  std::optional<MemoryStage> memory_;
-  bool memory_probe_asked_ = false;
-  std::optional<std::vector<std::optional<Mhz>>> slices_left_;  // next one last
-  std::optional<SliceSearch> search_;
-  std::optional<double> rest_until_;  // windows at the default
-  int looks_again_ = 0;
-  std::vector<PredictedRatio> predicted_;  // empty: nobody said anything
-  bool recalled_ = false;                  // what was remembered is no longer believed
+  Response response_;
+  const JobLedger* ledger_ = nullptr;
+  double slowest_ = kSlowestUnbounded;
+  double credit_ = 0.5;                     // of the slower Setting of the mix, in dwells
+  double mean_time_ = 1, mean_energy_ = 1;  // of the mix chosen last
+  double confidence_ = 1;                   // that the whole job keeps its bound
+  std::size_t asked_ = 0;
+  std::size_t steady_ = 0;    // the one Setting kept, where the user wants one
+  std::vector<double> kept_;  // iterations at each Setting since the first was held
+  std::vector<int> bad_;      // windows in a row that could not be used, by Setting
+  bool predicted_ = false;
 };
 
-Step HypermilePolicy::measure_default(const char* why, bool exploring) const {
-  Step step;
-  step.iterations = context_.window_iterations;
-  step.exploring = exploring;
-  step.reason = why;
-  return step;
-}
-
-JobState HypermilePolicy::job() const {
-  JobState job;
-  const double told = context_.job_iterations.value_or(0);
-  job.done = loss_ ? std::max(done_, loss_->done) : done_;
-  job.length = told > 0 && std::isfinite(told)
-                   ? told
-                   : std::max(2 * job.done, context_.least_job_iterations);
-  job.explored = explored_;
-  job.loss = loss_;
-  double power = 0;
-  double time = 0;
-  double windows = 0;
-  for (const Block& block : seen_.blocks()) {
-    if (block.setting != 0) continue;
-    power += block.windows * block.log_power;
-    time += block.windows * block.log_time;
-    windows += block.windows;
+HypermilePolicy::HypermilePolicy(const PolicyContext& context)
+    : context_(context),
+      response_(context, usual_prior()),
+      kept_(context.settings.size()),
+      bad_(context.settings.size()) {
+  if (!(context_.window_iterations >= 1)) context_.window_iterations = 30;
+  if (!(context_.settle_iterations >= 0)) context_.settle_iterations = 0;
+  if (const auto bound = effective_bound(context_.objective)) {
+    slowest_ = 1 + kSearch.crawl * *bound;
   }
-  if (windows > 0) {
-    job.default_power = Watts(std::exp(power / windows));
-    job.default_time = Seconds(std::exp(time / windows));
-  }
-  return job;
-}
-
-DefaultState HypermilePolicy::found() const {
-  DefaultState found;
-  found.sm_clock = context_.default_values.sm_clock;
-  if (!found.sm_clock && clock_count_ > 0) found.sm_clock = Mhz(clock_sum_ / clock_count_);
-  found.power_limit = context_.default_values.power_limit;
-  found.power = job().default_power;
-  return found;
-}
-
-Step HypermilePolicy::decide() {
-  if (bad_in_a_row_ >= kBadWindowsInARow) return measure_default("nothing can be measured", false);
-  if (context_.settings.size() < 2) return measure_default("there is no choice", false);
-  if (!slices_left_) {
-    const double start = std::clamp(
-        std::round(wanted_baselines(context_, seen_.noise(), job().length)), 2.0, kMostAtFirst);
-    if (seen_.windows_at(0) < start) return measure_default("what the default costs", true);
-    if (auto step = recall()) return *step;
-    if (!memory_) memory_.emplace(context_.settings, context_.default_values, found());
-    if (auto step = memory_probe()) return *step;
-    slices_left_ = memory_->ranking();
-    std::ranges::reverse(*slices_left_);
-  }
-  while (search_ || open_next_slice()) {
-    if (auto step = search_->next(seen_, job())) return *step;
-    search_.reset();
-  }
-  if (look_again()) {
-    if (auto step = search_->next(seen_, job())) return *step;
-    search_.reset();
-  }
-  Step rest = measure_default("nothing better than the default", false);
-  rest.iterations *= 4;
-  return rest;
-}
-
-// What an earlier run of this job ended at; nullopt where nothing is remembered, or no longer
-// holds, so that the search begins as if nothing were.
-std::optional<Step> HypermilePolicy::recall() {
-  if (recalled_ || !context_.remembered) return std::nullopt;
-  if (context_.remembered->setting == 0 ||
-      context_.remembered->setting >= context_.settings.size()) {
-    return std::nullopt;
-  }
-  if (!search_) open_slice(context_.settings[context_.remembered->setting].memory_clock, true);
-  if (auto step = search_->next(seen_, job())) return step;
-  search_.reset();
-  recalled_ = true;
-  return std::nullopt;
-}
-
-std::optional<Step> HypermilePolicy::memory_probe() {
-  const JobState now = job();
-  const double bound = std::min(effective_bound(context_.objective).value_or(1), 1.0);
-  constexpr double kWatchDeep = 2;
-  const auto probe = memory_->next(bound * now.length, context_.settle_iterations + kWatchDeep);
-  if (!probe) return std::nullopt;
-  memory_probe_asked_ = true;
-  Step step = measure_default("a lower memory clock", true);
-  step.setting = probe->setting;
-  if (probe->deep) step.abort_after = kWatchDeep;
-  cut_when_too_slow(step, context_, seen_.noise(), now.default_time);
-  step.confidence = 0.5;
-  return step;
-}
-
-bool HypermilePolicy::open_next_slice() {
-  if (slices_left_->empty()) return false;
-  const std::optional<Mhz> memory = slices_left_->back();
-  slices_left_->pop_back();
-  open_slice(memory, false);
-  return true;
-}
-
-void HypermilePolicy::open_slice(std::optional<Mhz> memory, bool recall) {
-  Slice slice = make_slice(context_.settings, memory, found());
-  ParticleTable table = tabulate(*prior_, slice, derive_seed(1, "limit response"));
-  Posterior posterior(std::move(slice), std::move(table));
-  if (!predicted_.empty()) posterior.expect(predicted_);
-  search_.emplace(context_, std::move(posterior), job(), seen_, recall);
-}
-
-bool HypermilePolicy::look_again() {
-  if (looks_again_ >= kMostLooksAgain) return false;
-  const double windows = seen_.windows_at(0);
-  if (!rest_until_) rest_until_ = windows + kRestWindows * std::pow(2, looks_again_);
-  if (windows < *rest_until_) return false;
-  ++looks_again_;
-  rest_until_.reset();
-  slices_left_ = memory_->ranking();
-  std::ranges::reverse(*slices_left_);
-  return open_next_slice();
-}
-
-// A card that heat holds back is slower than its Setting, so what it shows off the default errs
-// towards fast and can be believed. A default that is never seen cool is what the job has.
-bool HypermilePolicy::believable(const Window& window) const {
-  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
-  const bool asked_for = asked_.setting < context_.settings.size() &&
-                         window.setting == context_.settings[asked_.setting];
-  if (!asked_for || !good(window.iterations) || !window.time_per_iteration || !window.power ||
-      !good(window.time_per_iteration->value()) || !good(window.power->value())) {
-    return false;
-  }
-  if (!window.held_back()) return window.usable();
-  return asked_.setting != 0 || seen_.windows_at(0) > 0 || bad_in_a_row_ + 1 >= kBadWindowsInARow;
+  if (context_.remembered) response_.recall(*context_.remembered);
 }
 
 void HypermilePolicy::observe(const Window& window) {
-  if (std::isfinite(window.iterations) && window.iterations > 0) done_ += window.iterations;
-  if (asked_.exploring) ++explored_;
-  if (!believable(window)) {
-    ++bad_in_a_row_;
-    if (memory_probe_asked_) memory_->skip();
-    memory_probe_asked_ = false;
-    return;
-  }
-  bad_in_a_row_ = 0;
-  take(window);
+  const bool good = (window.usable() || window.held_back()) && !(window.time_error > kUnsure);
+  bad_[asked_] = good ? 0 : bad_[asked_] + 1;
+  if (!good || asked_ != 0 || predicted_ || !context_.predict) return;
+  predicted_ = true;
+  response_.expect(context_.predict(window));
 }
 
-bool HypermilePolicy::take_default(const Window& window) {
-  asked_ = measure_default("", false);
-  memory_probe_asked_ = false;
-  observe(window);
-  return true;
+HypermilePolicy::Rest HypermilePolicy::rest() const {
+  Rest rest;
+  rest.error = ledger_->pace_error();
+  rest.iterations = std::max(ledger_->job() - ledger_->done(), context_.window_iterations);
+  const auto bound = effective_bound(context_.objective);
+  if (!bound) {
+    rest.allowed = kSlowestUnbounded - 1;
+    return rest;
+  }
+  const double sure = ledger_->sure_job();
+  const double left = std::max(sure - ledger_->done(), context_.window_iterations);
+  // What an early part of the job did not use is not spent later: no part is slower than promised.
+  rest.allowed =
+      std::min(*bound, ((*bound - kSearch.surely * rest.error) * sure - ledger_->lost()) / left);
+  return rest;
 }
 
-void HypermilePolicy::take(const Window& window) {
-  const double log_time = std::log(window.time_per_iteration->value());
-  const double log_power = std::log(window.power->value());
-  const bool placed = std::isfinite(window.first_iteration) && window.first_iteration >= 0;
-  const double windows = std::max(window.iterations / context_.window_iterations, 0.01);
-  const double at = (placed ? window.first_iteration : done_) + window.iterations / 2;
-  if (asked_.setting == 0 && window.held_back() && default_seen_cool_) {
-    // It is faster than this when cool. To take it for as fast as it was then keeps the promise.
-    seen_.confirm(0, at, windows);
-    return;
-  }
-  if (is_another_phase(log_time, log_power) || is_impossible(log_time, windows)) return;
-  default_seen_cool_ = default_seen_cool_ || (asked_.setting == 0 && !window.held_back());
-  if (memory_probe_asked_) {
-    const JobState now = job();
-    const double error =
-        seen_.noise().time * std::sqrt(1 / windows + 1 / std::max(seen_.windows_at(0), 0.01));
-    memory_->observe(log_time - std::log(now.default_time.value()),
-                     log_power - std::log(now.default_power.value()), error, context_.objective,
-                     now.default_power);
-    memory_probe_asked_ = false;
-  }
-  if (asked_.setting == 0 && window.sm_clock && window.sm_clock->value() > 0 &&
-      std::isfinite(window.sm_clock->value())) {
-    clock_sum_ += window.sm_clock->value();
-    clock_count_ += 1;
-  }
-  if (asked_.setting == 0 && context_.predict && predicted_.empty()) {
-    predicted_ = context_.predict(window);
-  }
-  seen_.add(asked_.setting, at, windows, log_time, log_power);
+double HypermilePolicy::energy(double time, double power) const {
+  Objective plain = context_.objective;
+  plain.goal = Goal::kEnergy;
+  return score(plain, time, power, ledger_->default_power());
 }
 
-// A window far from what its Setting has shown so far is set aside; several in a row mean that the
-// job itself has changed, and then everything is measured afresh.
-bool HypermilePolicy::is_another_phase(double log_time, double log_power) {
-  double time = 0;
-  double power = 0;
-  double windows = 0;
-  for (const Block& block : seen_.blocks()) {
-    if (block.setting != asked_.setting) continue;
-    time += block.windows * block.log_time;
-    power += block.windows * block.log_power;
-    windows += block.windows;
+// What the objective charges for an iteration, 1 at the default. Products of energy and time are
+// taken along their slope at the mix chosen last, so that prices of Settings can be averaged.
+double HypermilePolicy::price(double time, double power) const {
+  const Goal goal = context_.objective.goal;
+  if (goal != Goal::kEdp && goal != Goal::kEd2p) {
+    return score(context_.objective, time, power, ledger_->default_power());
   }
-  const Noise noise = seen_.noise();
-  const bool odd = windows >= 4 &&
-                   (std::abs(log_time - time / windows) > std::max(kPhaseTime, 5 * noise.time) ||
-                    std::abs(log_power - power / windows) > std::max(kPhasePower, 5 * noise.power));
-  odd_in_a_row_ = odd ? odd_in_a_row_ + 1 : 0;
-  if (odd_in_a_row_ >= kPhaseWindows) start_over();
-  return odd;
+  const double exponent = goal == Goal::kEdp ? 1 : 2;
+  return (mean_time_ * energy(time, power) + exponent * mean_energy_ * time) /
+         (mean_time_ + exponent * mean_energy_);
 }
 
-bool HypermilePolicy::is_impossible(double log_time, double windows) {
-  const Setting& setting = context_.settings[asked_.setting];
-  const std::optional<Mhz> fastest = found().sm_clock;
-  const bool sm_alone = setting.sm_clock && !setting.memory_clock && !setting.power_limit;
-  if (!sm_alone || !fastest || seen_.windows_at(0) == 0) return false;
-  const double clocks = std::max(0.0, std::log(*fastest / *setting.sm_clock));
-  const double most = clocks + kBeyondItsClock + 4 * seen_.noise().time / std::sqrt(windows);
-  const bool beyond = log_time - std::log(job().default_time.value()) > most;
-  impossible_in_a_row_ = beyond ? impossible_in_a_row_ + 1 : 0;
-  return beyond && impossible_in_a_row_ <= kMeasureAgain;
+Candidate HypermilePolicy::candidate_of(std::size_t setting) const {
+  const Belief& belief = response_.at(setting);
+  const double time = std::exp(belief.log_time);
+  return {setting, time, price(time, std::exp(belief.log_power))};
 }
 
-void HypermilePolicy::start_over() {
-  seen_ = Observations();
-  predicted_.clear();
-  odd_in_a_row_ = 0;
-  default_seen_cool_ = false;
-  clock_sum_ = 0;
-  clock_count_ = 0;
-  memory_.reset();
-  memory_probe_asked_ = false;
-  slices_left_.reset();
-  search_.reset();
-  rest_until_.reset();
-  looks_again_ = 0;
-  recalled_ = true;
+// The default and every Setting that was measured and may be kept.
+std::vector<Candidate> HypermilePolicy::known() const {
+  std::vector<Candidate> candidates = {{0, 1, price(1, 1)}};
+  const auto budget = context_.objective.power_budget;
+  const Watts usual = ledger_->default_power();
+  for (const SeenSetting& one : ledger_->seen()) {
+    const Candidate candidate = candidate_of(one.setting);
+    if (candidate.time > slowest_ || bad_[one.setting] >= kSearch.bad_windows) continue;
+    if (budget && usual * std::exp(response_.at(one.setting).log_power) > *budget) continue;
+    candidates.push_back(candidate);
+  }
+  // A default beyond the budget is left as soon as there is something else.
+  if (budget && usual > *budget && candidates.size() > 1) candidates.erase(candidates.begin());
+  return candidates;
+}
+
+Mix HypermilePolicy::choose(std::span<const Candidate> known, double allowed) const {
+  // A mix of a setting that saves enough and one that does not may save too little.
+  const bool mixed = !context_.steady && context_.objective.goal != Goal::kPerformance;
+  if (mixed) return best_mix(known, 1 + allowed);
+  const Mix best = best_single(known, 1 + allowed);
+  for (const Candidate& one : known) {
+    const bool stays = one.setting == steady_ && one.time <= 1 + allowed;
+    if (stays && one.price < best.price + kSearch.steady_gain) {
+      return {steady_, steady_, 1, one.time, one.price, 0};
+    }
+  }
+  return best;
+}
+
+// What one window at a Setting is expected to add to the mix and to cost, over what it may show of
+// time and power, by Gauss-Hermite nodes.
+HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> known,
+                                                    const Mix& mix, std::size_t setting,
+                                                    double allowed) const {
+  constexpr double kNodes[3] = {-1.7320508, 0, 1.7320508};
+  constexpr double kWeights[3] = {1.0 / 6, 2.0 / 3, 1.0 / 6};
+  // What is not known of the default's own level, no look elsewhere can show.
+  const auto shown = [](double sd, double level, double noise) {
+    const double variance = std::max(0.0, sd * sd - level * level);
+    return variance / std::sqrt(variance + noise * noise);
+  };
+  const Belief& belief = response_.at(setting);
+  const double time_sd = shown(belief.time_sd, ledger_->pace_error(), ledger_->time_noise());
+  const double level = ledger_->power_noise() / std::sqrt(ledger_->default_windows());
+  const double power_sd = shown(belief.power_sd, level, ledger_->power_noise());
+  Prospect prospect;
+  for (int i = 0; i < 3; ++i) {
+    const double time = std::exp(std::max(0.0, belief.log_time + kNodes[i] * time_sd));
+    const bool cut = time > slowest_;
+    const double iterations = look_length(time);
+    for (int j = 0; j < 3; ++j) {
+      const double here = price(time, std::exp(belief.log_power + kNodes[j] * power_sd));
+      const double weight = kWeights[i] * kWeights[j];
+      prospect.cost +=
+          weight * iterations * (here + mix.worth_of_time * (time - mix.time) - mix.price);
+      if (!cut) prospect.gain += weight * gain_of(known, mix, {setting, time, here}, 1 + allowed);
+    }
+  }
+  prospect.cost = std::max(prospect.cost, 0.0);
+  return prospect;
+}
+
+// What a mean over the first few iterations of a look may exceed the truth by.
+double HypermilePolicy::spread() const {
+  return kSearch.plainly * ledger_->time_noise() *
+         std::sqrt(context_.window_iterations / kSearch.cut_iterations);
+}
+
+// Iterations that a look takes where the Setting is so many times slower: it is cut as soon as that
+// is plain.
+double HypermilePolicy::look_length(double time) const {
+  const double beyond = time - slowest_;
+  if (beyond <= 0) return look_iterations();
+  const double plain = spread() / beyond;
+  return context_.settle_iterations +
+         std::min(context_.window_iterations,
+                  kSearch.cut_iterations * std::max(1.0, plain * plain));
+}
+
+// Whether the job can bear what the look may lose at worst.
+bool HypermilePolicy::may_look(std::size_t setting, const Rest& rest) const {
+  const Belief& belief = response_.at(setting);
+  const auto loss = [&](double deviations) {
+    const double time = std::exp(belief.log_time + deviations * belief.time_sd);
+    return (time - 1) * look_length(time);
+  };
+  const double sure = std::max(ledger_->sure_job() - ledger_->done(), context_.window_iterations);
+  const double spare = rest.allowed * sure;
+  if (loss(2) <= kSearch.look_risk * spare) return true;
+  return response_.place(setting).memory > 0 && loss(1) <= kSearch.memory_risk * spare;
+}
+
+std::optional<std::size_t> HypermilePolicy::best_look(const Rest& rest,
+                                                      std::span<const Candidate> known,
+                                                      const Mix& mix) const {
+  if (rest.allowed <= 0 || rest.iterations <= 2 * look_iterations()) return std::nullopt;
+  // Where an earlier run of the job ended is looked at first.
+  if (context_.remembered) {
+    const std::size_t there = context_.remembered->setting;
+    const bool new_here = there < response_.size() && !ledger_->log_time_of(there);
+    if (new_here && bad_[there] == 0 && may_look(there, rest)) return there;
+  }
+  std::optional<std::size_t> best;
+  double most = 0;
+  for (std::size_t setting = 1; setting < response_.size(); ++setting) {
+    if (setting == mix.fast || setting == mix.slow || response_.is_default(setting)) continue;
+    if (bad_[setting] >= kSearch.bad_windows) continue;
+    const Prospect look = prospect(known, mix, setting, rest.allowed);
+    if (look.gain < kSearch.least_look || 1 - mix.price + look.gain < kSearch.least_gain) continue;
+    const double profit =
+        look.gain * (rest.iterations - look_iterations()) - kSearch.look_pays * look.cost;
+    if (profit <= most || !may_look(setting, rest)) continue;
+    most = profit;
+    best = setting;
+  }
+  return best;
+}
+
+// One more window at the default makes its pace surer, so that the rest of the job may lose more.
+// Where the default is part of the mix it is measured anyway.
+bool HypermilePolicy::default_pays(const Rest& rest, std::span<const Candidate> known,
+                                   const Mix& mix) const {
+  if (mix.slow == 0) return false;
+  const auto budget = context_.objective.power_budget;
+  if (budget && ledger_->default_power() > *budget) return false;
+  // However little seems to be gained: a job whose pace moves is noticed by nothing else.
+  const double done = ledger_->done() / context_.window_iterations;
+  if (ledger_->since_default() > std::max(kSearch.default_windows, kSearch.default_share * done)) {
+    return true;
+  }
+  if (mix.worth_of_time <= 0 || mix.fast == 0) return false;
+  const double surer = kSearch.surely * (rest.error - ledger_->pace_error(1));
+  const double window = context_.window_iterations;
+  const double after = std::max(rest.iterations - window, window);
+  const double freed = surer * ledger_->sure_job() + rest.allowed * window;
+  const auto bound = effective_bound(context_.objective);
+  const double most = bound.value_or(rest.allowed);
+  const Mix then = choose(known, std::min(most, rest.allowed + freed / after));
+  return (mix.price - then.price) * after > window * (1 - mix.price);
+}
+
+Step HypermilePolicy::step(std::size_t setting, double iterations, bool exploring,
+                           std::string why) const {
+  Step step;
+  step.setting = setting;
+  step.iterations = iterations;
+  step.exploring = exploring;
+  step.confidence = confidence_;
+  step.reason = std::move(why);
+  return step;
+}
+
+Step HypermilePolicy::look(std::size_t setting) const {
+  const Candidate candidate = candidate_of(setting);
+  Step look = step(setting, context_.window_iterations, true,
+                   fmt::format("{} may save more: {:.1f} % slower and {:.1f} % cheaper is expected",
+                               to_string(context_.settings[setting]), 100 * (candidate.time - 1),
+                               100 * (1 - candidate.price)));
+  look.abort_after = kSearch.cut_iterations;
+  look.abort_above = ledger_->default_time() * slowest_;
+  look.abort_spread = ledger_->default_time() * spread();
+  return look;
+}
+
+Step HypermilePolicy::keep(std::size_t setting, double iterations, std::string why) {
+  Step step = this->step(setting, iterations, false, std::move(why));
+  kept_[setting] += iterations;
+  double all = 0;
+  for (const double one : kept_) all += one;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i] > 0) step.shares.push_back({i, kept_[i] / all});
+  }
+  return step;
+}
+
+Step HypermilePolicy::run(const Mix& mix, const Rest& rest) {
+  const double dwell = std::max(kSearch.dwell_windows * context_.window_iterations,
+                                kSearch.dwell_settles * context_.settle_iterations);
+  credit_ += mix.share;
+  const bool slow = credit_ >= 1;
+  if (slow) credit_ -= 1;
+  std::string why;
+  if (mix.slow == 0) {
+    why = "nothing saves energy within the bound";
+    if (rest.allowed <= 0) why = "the job has no time left to lose";
+  } else if (mix.fast == mix.slow || mix.share >= 1) {
+    why = fmt::format("{:.1f} % slower, {:.1f} % cheaper is expected", 100 * (mix.time - 1),
+                      100 * (1 - mix.price));
+  } else {
+    why = fmt::format(
+        "{:.0f} % of the time at {} and {:.0f} % at {}: {:.1f} % slower, {:.1f} % "
+        "cheaper is expected",
+        100 * (1 - mix.share), to_string(context_.settings[mix.fast]), 100 * mix.share,
+        to_string(context_.settings[mix.slow]), 100 * (mix.time - 1), 100 * (1 - mix.price));
+  }
+  return keep(slow ? mix.slow : mix.fast, dwell, std::move(why));
+}
+
+Step HypermilePolicy::next() {
+  asked_ = 0;
+  const double window = context_.window_iterations;
+  if (context_.settings.size() < 2) return keep(0, window, "there is no choice");
+  if (bad_[0] >= kSearch.bad_windows) return keep(0, window, "nothing can be measured");
+  if (ledger_ == nullptr || ledger_->default_windows() < kSearch.start_windows - 0.5) {
+    return step(0, window, true, "what the default costs");
+  }
+  const Rest rest = this->rest();
+  response_.fit(*ledger_);
+  const std::vector<Candidate> known = this->known();
+  const Mix best = choose(known, rest.allowed);
+  Mix mix = 1 - best.price < kSearch.least_gain && known.front().setting == 0 ? Mix() : best;
+  const auto bound = effective_bound(context_.objective);
+  if (bound && rest.error > 0) {
+    const double planned = (ledger_->lost() + (mix.time - 1) * rest.iterations) / ledger_->job();
+    const double margin = (*bound - planned) / rest.error;
+    confidence_ = std::isfinite(margin) ? normal_cdf(std::clamp(margin, -9.0, 9.0)) : 0;
+  }
+  if (const auto setting = best_look(rest, known, best)) {
+    asked_ = *setting;
+    return look(*setting);
+  }
+  if (default_pays(rest, known, mix)) {
+    Step step = keep(0, window, "how fast the default is now");
+    step.exploring = true;  // so that it is watched closely
+    return step;
+  }
+  mean_time_ = mix.time;
+  mean_energy_ = 0;
+  for (const auto& [setting, share] :
+       {std::pair(mix.fast, 1 - mix.share), std::pair(mix.slow, mix.share)}) {
+    const Belief& belief = response_.at(setting);
+    mean_energy_ += share * energy(std::exp(belief.log_time), std::exp(belief.log_power));
+  }
+  steady_ = mix.slow;
+  Step step = run(mix, rest);
+  asked_ = step.setting;
+  return step;
+}
+
+std::vector<ExpectedOutcome> HypermilePolicy::expected() const {
+  std::vector<ExpectedOutcome> outcomes;
+  if (ledger_ == nullptr || !ledger_->knows_default()) return outcomes;
+  const auto bound = effective_bound(context_.objective);
+  for (std::size_t i = 1; i < response_.size(); ++i) {
+    const Belief& belief = response_.at(i);
+    const double time = std::exp(belief.log_time);
+    ExpectedOutcome one;
+    one.setting = i;
+    one.slowdown = time - 1;
+    one.slowdown_sd = time * belief.time_sd;
+    one.score =
+        score(context_.objective, time, std::exp(belief.log_power), ledger_->default_power());
+    one.score_sd = one.score * std::hypot(belief.time_sd, belief.power_sd);
+    if (bound && belief.time_sd > 0) {
+      const double margin = (std::log1p(*bound) - belief.log_time) / belief.time_sd;
+      one.safe = std::isfinite(margin) ? normal_cdf(std::clamp(margin, -9.0, 9.0)) : 0;
+    }
+    outcomes.push_back(one);
+  }
+  return outcomes;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "policy/policies.h"
 #include "testing/hostile_windows.h"
+#include "testing/ledgered_policy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hypermile;
@@ -16,13 +17,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const PolicyEntry& entry = table[byte() % table.size()];
   const std::string name = entry.name.starts_with("fixed:") ? "fixed:80%" : std::string(entry.name);
   const PolicyContext context = hostile_context(byte);
-  auto policy = make_policy(name, context);
-  if (!policy) std::abort();
+  auto made = make_policy(name, context);
+  if (!made) std::abort();
+  LedgeredPolicy policy(std::move(*made), context);
   while (at < size) {
-    const Step step = (*policy)->next();
+    const Step step = policy.next();
     if (step.setting >= context.settings.size()) std::abort();
     if (!(step.iterations > 0) || !std::isfinite(step.iterations)) std::abort();
-    (*policy)->observe(hostile_window(byte, context, step));
+    policy.observe(hostile_window(byte, context, step));
   }
   return 0;
 }

@@ -1,193 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our policy makes of a card that heat holds back, and of Windows that no clock explains.
+// The policy "hypermile" on made-up jobs, with the ledger that the Controller would keep.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
+#include <set>
 
 #include "testing/synthetic_job.h"
 
 namespace hypermile {
 namespace {
 
-using Change = std::function<void(int number, std::size_t setting, Window& window)>;
-
-// Plays `windows` of them, each passed through `change` before the policy sees it.
-std::vector<Step> play_changed(const SyntheticJob& job, int windows, const Change& change) {
-  const auto policy = make_policy("hypermile", job.context).value();
-  Random random(3);
-  std::vector<Step> steps;
-  for (int i = 0; i < windows; ++i) {
-    steps.push_back(policy->next());
-    Window window = job.window(steps.back().setting, 0.002, random);
-    window.first_iteration = 30.0 * i;
-    change(i, steps.back().setting, window);
-    policy->observe(window);
+TEST(HypermilePolicy, SavesMoreThanTheBestSingleSettingOnACoarseGrid) {
+  SyntheticJob job = clock_job(0.6);
+  // One clock in ten is left: no single one comes near the bound.
+  SyntheticJob coarse;
+  coarse.context = job.context;
+  coarse.context.settings.clear();
+  for (std::size_t i = 0; i < job.time.size(); i += 10) {
+    coarse.add(job.context.settings[i], job.time[i], job.power[i]);
   }
-  return steps;
+  const Played played = play("hypermile", coarse, 700, 0.005);
+  const double single = coarse.energy(coarse.best(0.05)) / coarse.energy(0);
+
+  EXPECT_LE(played.time, 1.05);
+  EXPECT_LT(played.energy, single);
 }
 
-void hold_back(Window& window, double slower) {
-  window.time_per_iteration = *window.time_per_iteration * slower;
-  window.refusal = Refusal::kHeldBack;
-  window.unusable = "throttled";
+TEST(HypermilePolicy, KeepsTheBoundOfTheWholeJobAtEveryLength) {
+  for (const double compute : {0.1, 0.5, 0.9}) {
+    for (const int windows : {33, 167, 667}) {
+      const Played played = play("hypermile", clock_job(compute), windows, 0.01);
+      EXPECT_LE(played.time, 1.0505) << compute << " " << windows;
+      EXPECT_LT(played.energy, 1) << compute << " " << windows;
+    }
+  }
 }
 
-TEST(HypermilePolicy, KeepsWhatItFoundWhenHeatHoldsTheDefaultBackLater) {
-  SyntheticJob job = clock_job(0.6);
-  job.context.job_iterations = 20000;
-
-  const auto steps = play_changed(job, 500, [](int number, std::size_t setting, Window& window) {
-    if (number >= 60 && setting == 0) hold_back(window, 1.12);
-  });
-
-  EXPECT_NE(steps.back().setting, 0U);
-  // Judged by the default as it was when cool.
-  EXPECT_LT(job.slowdown(steps.back().setting), 0.05);
+TEST(HypermilePolicy, WastesLessOfALongerJob) {
+  const SyntheticJob job = clock_job(0.5);
+  EXPECT_LT(play("hypermile", job, 667, 0.01).energy, play("hypermile", job, 67, 0.01).energy);
 }
 
-TEST(HypermilePolicy, MeasuresADefaultThatIsAlwaysHotAsItIs) {
-  SyntheticJob job = clock_job(0.6);
-  job.context.job_iterations = 20000;
-
-  const auto steps = play_changed(job, 200, [](int, std::size_t setting, Window& window) {
-    if (setting == 0) hold_back(window, 1.0);
-  });
-
-  EXPECT_NE(steps.back().setting, 0U);
-  EXPECT_LT(job.slowdown(steps.back().setting), 0.05);
+TEST(HypermilePolicy, FindsALowerMemoryClockThatCostsLittleAndNeverStaysAtATerribleOne) {
+  const SyntheticJob job = memory_job(0.2);
+  LedgeredPolicy policy(*make_policy("hypermile", job.context), job.context, 20000);
+  Random random(4);
+  std::vector<int> terrible(job.time.size());
+  std::set<std::size_t> held;
+  for (int i = 0; i < 600; ++i) {
+    const Step step = policy.next();
+    if (job.slowdown(step.setting) > 0.5) ++terrible[step.setting];
+    if (!step.exploring && i > 300) held.insert(step.setting);
+    policy.observe(job.window(step.setting, 0.005, random));
+  }
+  EXPECT_LE(std::ranges::max(terrible), 1);
+  EXPECT_TRUE(std::ranges::any_of(held, [&](std::size_t setting) {
+    return job.context.settings[setting].memory_clock == Mhz(5001);
+  }));
 }
 
-TEST(HypermilePolicy, MeasuresAgainWhatNoClockExplains) {
-  SyntheticJob job = clock_job(0.2);
-  job.context.job_iterations = 20000;
-  bool spoilt = false;
+TEST(HypermilePolicy, StaysAtTheDefaultWhereNothingIsSaved) {
+  SyntheticJob job = clock_job(0.9);
+  for (double& power : job.power) power = 300;
+  LedgeredPolicy policy(*make_policy("hypermile", job.context), job.context, 6000);
+  const Played played = play(policy, job, 200, 0.003);
 
-  const auto steps = play_changed(job, 200, [&](int, std::size_t setting, Window& window) {
-    if (setting == 0 || spoilt) return;
-    spoilt = true;
-    window.time_per_iteration = *window.time_per_iteration * 1.6;
-  });
-
-  const std::size_t best = job.best(0.05);
-  EXPECT_LT(job.energy(steps.back().setting), 1.05 * job.energy(best));
+  EXPECT_EQ(played.kept, 0U);
+  EXPECT_LT(played.energy, 1.01);  // what its looks cost
 }
 
-TEST(HypermilePolicy, BelievesWhatShowsAgainAndAgain) {
-  SyntheticJob job = clock_job(0.2);
-  job.context.job_iterations = 20000;
+TEST(HypermilePolicy, ReturnsToTheDefaultForGoodWhenTheJobHasNoTimeLeftToLose) {
+  const SyntheticJob job = clock_job(0.5);
+  JobLedger ledger(job.context.settings.size(), 30);
+  const auto policy = *make_policy("hypermile", job.context);
+  Random random(2);
+  for (int i = 0; i < 3; ++i) {
+    ledger.pass(false, 30, Seconds(3));
+    ledger.add(0, job.window(0, 0.001, random));
+  }
+  ledger.pass(true, 500, Seconds(80));  // 300 iterations were lost
+  ledger.set_job(5000, 5000);
+  policy->account(ledger);
 
-  const auto steps = play_changed(job, 200, [](int, std::size_t setting, Window& window) {
-    if (setting != 0) window.time_per_iteration = *window.time_per_iteration * 1.6;
-  });
-
-  EXPECT_EQ(steps.back().setting, 0U);
+  const Step step = policy->next();
+  EXPECT_EQ(step.setting, 0U);
+  EXPECT_FALSE(step.exploring);
+  EXPECT_LT(step.confidence, 0.5);
 }
 
-// A window of thousands: eight iterations would say nothing, so that only twice the time was cut.
-TEST(HypermilePolicy, CutsAPlainlySlowProbeHoweverManyIterationsAWindowHas) {
-  SyntheticJob job = clock_job(0.6);
-  job.context.job_iterations = 100000;
-  job.context.window_iterations = 4000;
-
-  const auto steps =
-      play_changed(job, 20, [](int, std::size_t, Window& window) { window.iterations = 4000; });
-
+TEST(HypermilePolicy, KeepsOneSettingWhereTheUserWantsOne) {
+  SyntheticJob job = clock_job(0.5);
+  job.context.steady = true;
+  LedgeredPolicy policy(*make_policy("hypermile", job.context), job.context, 20000);
+  play(policy, job, 300, 0.003);
+  std::set<std::size_t> held;
   Random random(1);
-  const Seconds usual = *job.window(0, 0, random).time_per_iteration;
-  int probes = 0;
-  for (const Step& step : steps) {
-    if (!step.abort_above) continue;
-    ++probes;
-    EXPECT_LT(*step.abort_above / usual, 1.2);
-    EXPECT_LT(step.abort_after, 1000);
+  for (int i = 0; i < 100; ++i) {
+    const Step step = policy.next();
+    if (!step.exploring && step.setting != 0) held.insert(step.setting);
+    policy.observe(job.window(step.setting, 0.003, random));
   }
-  EXPECT_GT(probes, 3);
+  EXPECT_LE(held.size(), 2U);
+  for (const std::size_t setting : held) EXPECT_LE(job.slowdown(setting), 0.052);
 }
 
-TEST(HypermilePolicy, TakesADefaultThatItDidNotAskFor) {
-  SyntheticJob job = clock_job(0.6);
-  const auto policy = make_policy("hypermile", job.context).value();
-  Random random(3);
-
-  policy->next();
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(policy->take_default(job.window(0, 0.002, random)));
-
-  EXPECT_NE(policy->next().setting, 0U) << "the default is known by now";
-}
-
-// From the 200th window on the job's books tell what they are given here.
-std::vector<Step> play_accounted(int windows, const JobLoss& loss) {
-  SyntheticJob job = clock_job(0.6);
-  job.context.job_iterations = 20000;
-  const auto policy = make_policy("hypermile", job.context).value();
-  Random random(3);
-  std::vector<Step> steps;
-  for (int i = 0; i < windows; ++i) {
-    if (i >= 200) policy->account(loss);
-    steps.push_back(policy->next());
-    Window window = job.window(steps.back().setting, 0.002, random);
-    window.first_iteration = 30.0 * i;
-    policy->observe(window);
+TEST(HypermilePolicy, SaysWhatItSharesTheTimeBetween) {
+  const SyntheticJob job = limit_job();
+  LedgeredPolicy policy(*make_policy("hypermile", job.context), job.context, 20000);
+  Random random(1);
+  Step last;
+  for (int i = 0; i < 300; ++i) {
+    const Step step = policy.next();
+    if (!step.exploring) last = step;
+    policy.observe(job.window(step.setting, 0.003, random));
   }
-  return steps;
+  double sum = 0;
+  for (const StepShare& one : last.shares) sum += one.share;
+  EXPECT_GE(last.shares.size(), 2U);
+  EXPECT_NEAR(sum, 1, 1e-9);
 }
 
-std::size_t kept_with(double done, double lost) {
-  return play_accounted(400, {.job = 20000, .done = done, .lost = lost}).back().setting;
+TEST(HypermilePolicy, LeavesASettingAloneThatCannotBeMeasured) {
+  const SyntheticJob job = clock_job(0.5);
+  LedgeredPolicy policy(*make_policy("hypermile", job.context), job.context, 20000);
+  Random random(1);
+  std::vector<int> tries(job.time.size());
+  for (int i = 0; i < 200; ++i) {
+    const Step step = policy.next();
+    Window window = job.window(step.setting, 0.003, random);
+    if (step.setting != 0) {
+      ++tries[step.setting];
+      window.unusable = "the clock was not reached";
+    }
+    policy.observe(window);
+  }
+  EXPECT_LE(std::ranges::max(tries), 3);
 }
 
-// Most of a job passes while nothing is measured: what it may still lose is for what is left of it.
-TEST(HypermilePolicy, SpreadsWhatMayBeLostOverWhatIsLeftOfTheJob) {
-  const std::size_t early = kept_with(6000, 0.04 * 16000);
-  const std::size_t late = kept_with(16000, 0.04 * 16000);
+TEST(HypermilePolicy, MinimisesTheProductOfEnergyAndTimeWhereAsked) {
+  SyntheticJob job = clock_job(0.5);
+  job.context.objective = *parse_objective("edp");
+  job.context.objective.max_slowdown.reset();
+  double best = 1;
+  for (std::size_t i = 0; i < job.time.size(); ++i) {
+    best = std::min(best, job.energy(i) / job.energy(0) * job.time[i]);
+  }
+  const Played played = play("hypermile", job, 500, 0.003);
 
-  EXPECT_GT(late, early) << "a lower clock: there is less to spread it over";
-  EXPECT_LT(clock_job(0.6).slowdown(late), 0.05);
+  EXPECT_LT(played.energy * played.time, 1 - 0.9 * (1 - best));
 }
 
-TEST(HypermilePolicy, MeasuresTheDefaultAgainInASlowMinute) {
-  SyntheticJob job = clock_job(0.3);
-  job.context.job_iterations = 20000;
+TEST(HypermilePolicy, StaysBelowAPowerBudget) {
+  SyntheticJob job = clock_job(0.5);
+  job.context.objective.power_budget = Watts(250);
+  const Played played = play("hypermile", job, 400, 0.003);
 
-  const auto steps = play_changed(job, 60, [](int number, std::size_t, Window& window) {
-    if (number >= 5) window.time_per_iteration = *window.time_per_iteration * 1.05;
-  });
-
-  const auto again =
-      std::ranges::find(steps.begin() + 5, steps.end(), std::size_t{0}, &Step::setting);
-  EXPECT_LT(again - steps.begin(), 12) << "before all probes are taken for too slow";
-  EXPECT_GT(job.slowdown(steps.back().setting), 0.02) << "it is not left near the default";
-}
-
-// By a default that was measured in a slow minute what is held looks better than it is.
-TEST(HypermilePolicy, MeasuresTheDefaultAgainOnceASlowMinuteMayBeOver) {
-  SyntheticJob job = clock_job(0.3);
-  job.context.job_iterations = 50000;
-  job.context.drift_iterations = 900;  // thirty windows
-
-  const auto steps = play_changed(job, 200, [&](int number, std::size_t, Window& window) {
-    if (number >= 100) window.time_per_iteration = *window.time_per_iteration * 1.04;
-  });
-
-  const auto again = [&](std::ptrdiff_t from) {
-    return std::ranges::find(steps.begin() + from, steps.end(), std::size_t{0}, &Step::setting) -
-           steps.begin();
-  };
-  const std::ptrdiff_t first = again(100);
-  const std::ptrdiff_t left =
-      std::ranges::find_if(steps.begin() + first, steps.end(),
-                           [](const Step& step) { return step.setting != 0; }) -
-      steps.begin();
-  EXPECT_LT(again(left) - left, 15) << "of what is held";
-}
-
-TEST(HypermilePolicy, HoldsNothingOnceTheJobHasLostAllThatItMay) {
-  const auto steps = play_accounted(300, {.job = 20000, .lost = 0.05 * 20000});
-
-  EXPECT_NE(steps[199].setting, 0U);
-  EXPECT_EQ(steps.back().setting, 0U);
+  EXPECT_LE(job.power[played.kept], 252);
 }
 
 }  // namespace

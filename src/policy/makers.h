@@ -27,6 +27,8 @@ Result<std::unique_ptr<Policy>> make_oracle_policy(const PolicyContext& context)
 // docs/design/policies.md.
 std::unique_ptr<Policy> make_zeus_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_gpoeo_policy(const PolicyContext& context);
+// kUsage where nobody records traces (PolicyContext::traces).
+Result<std::unique_ptr<Policy>> make_gpoeo_published_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_mf_gpoeo_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_odpp_policy(const PolicyContext& context);
 std::unique_ptr<Policy> make_depo_policy(const PolicyContext& context);

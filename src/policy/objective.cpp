@@ -22,8 +22,16 @@ double score(const Objective& objective, double time_ratio, double power_ratio,
   return score_of(objective, time_ratio, power_ratio, default_power);
 }
 
+double saved_share(const Objective& objective, double time_ratio, double power_ratio,
+                   Watts default_power) {
+  Objective measure = objective;
+  if (measure.goal == Goal::kPerformance) measure.goal = Goal::kEnergy;
+  return 1 - score(measure, time_ratio, power_ratio, default_power);
+}
+
 Result<Objective> parse_objective(std::string_view text) {
-  static const std::vector<std::string> kNames = {"energy", "edp", "ed2p", "cost:ETA"};
+  static const std::vector<std::string> kNames = {"energy", "edp", "ed2p", "cost:ETA",
+                                                  "performance:SAVE%"};
   Objective objective;
   if (text == "energy") return objective;
   objective.max_slowdown.reset();
@@ -45,6 +53,18 @@ Result<Objective> parse_objective(std::string_view text) {
     objective.eta = *eta;
     return objective;
   }
+  constexpr std::string_view kPerformance = "performance:";
+  if (text.starts_with(kPerformance)) {
+    const Result<double> save = parse_fraction(text.substr(kPerformance.size()));
+    if (!save || *save <= 0 || *save >= 1) {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("objective '{}': SAVE must be above 0 % and below 100 %", text),
+                   "write performance:5%: the fastest setting that saves 5 % of the energy"};
+    }
+    objective.goal = Goal::kPerformance;
+    objective.least_saving = *save;
+    return objective;
+  }
   return Error{ErrorCode::kUsage, fmt::format("unknown objective '{}'", text),
                suggestion(text, kNames)};
 }
@@ -59,6 +79,8 @@ std::string to_string(const Objective& objective) {
       return "ed2p";
     case Goal::kCost:
       return fmt::format("cost:{:g}", objective.eta);
+    case Goal::kPerformance:
+      return fmt::format("performance:{:g}%", 100 * objective.least_saving);
   }
   return "energy";
 }

@@ -8,13 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
 #include "base/units.h"
 
 namespace hypermile {
 
-enum class Goal { kEnergy, kEdp, kEd2p, kCost };
+enum class Goal { kEnergy, kEdp, kEd2p, kCost, kPerformance };
 
 struct Objective {
   Goal goal = Goal::kEnergy;
@@ -23,6 +24,8 @@ struct Objective {
   std::optional<double> max_slowdown = 0.05;
   // kCost: eta * energy + (1 - eta) * max power * time, as Zeus defines it.
   double eta = 0.5;
+  // kPerformance: least time among the Settings that save this share of the energy or more.
+  double least_saving = 0.05;
   // What the rest of the node burns while the job runs; slowing down must not cost more than it
   // saves.
   Watts host_power = Watts(0);
@@ -49,7 +52,12 @@ std::optional<double> effective_bound(const Objective& objective);
 double score(const Objective& objective, double time_ratio, double power_ratio,
              Watts default_power);
 
-// The same for many at once: Value is an array with the usual arithmetic, or a double.
+// What a person calls saved, as a share of the default's: 1 - score, and under kPerformance the
+// energy, since its score has no unit.
+double saved_share(const Objective& objective, double time_ratio, double power_ratio,
+                   Watts default_power);
+
+// The same as score() for many at once: Value is an array with the usual arithmetic, or a double.
 template <class Value>
 Value score_of(const Objective& objective, const Value& time_ratio, const Value& power_ratio,
                Watts default_power) {
@@ -70,11 +78,21 @@ Value score_of(const Objective& objective, const Value& time_ratio, const Value&
       const auto eta = static_cast<Number>(objective.eta);
       return eta * energy + (1 - eta) * time_ratio;
     }
+    case Goal::kPerformance: {
+      // What saves too little is ranked by its energy, and lies above everything that saves enough,
+      // which is ranked by time: t / (1 + t) grows with t and stays below 1.
+      const auto most = static_cast<Number>(1 - objective.least_saving);
+      if constexpr (std::is_same_v<Value, double>) {
+        return energy > most ? energy : most * time_ratio / (1 + time_ratio);
+      } else {
+        return (energy > most).select(energy, most * time_ratio / (1 + time_ratio));
+      }
+    }
   }
   return energy;
 }
 
-// "energy", "edp", "ed2p", "cost:0.7".
+// "energy", "edp", "ed2p", "cost:0.7", "performance:5%".
 Result<Objective> parse_objective(std::string_view text);
 std::string to_string(const Objective& objective);
 

@@ -9,7 +9,8 @@ namespace {
 constexpr Watts kBoard(200);
 
 TEST(Score, IsOneAtTheDefaultUnderEveryGoal) {
-  for (const char* text : {"energy", "edp", "ed2p", "cost:0", "cost:0.4", "cost:1"}) {
+  for (const char* text :
+       {"energy", "edp", "ed2p", "cost:0", "cost:0.4", "cost:1", "performance:5%"}) {
     Objective objective = *parse_objective(text);
     EXPECT_DOUBLE_EQ(score(objective, 1, 1, kBoard), 1) << text;
 
@@ -28,6 +29,25 @@ TEST(Score, CostLiesBetweenTimeAloneAndEnergyAlone) {
   EXPECT_DOUBLE_EQ(score(*parse_objective("cost:0"), 1.1, 0.8, kBoard), 1.1);
   EXPECT_DOUBLE_EQ(score(*parse_objective("cost:1"), 1.1, 0.8, kBoard), 0.88);
   EXPECT_DOUBLE_EQ(score(*parse_objective("cost:0.5"), 1.1, 0.8, kBoard), 0.99);
+}
+
+TEST(Score, PerformancePrefersTheFastestThatSavesEnough) {
+  const Objective objective = *parse_objective("performance:5%");
+  const double fast = score(objective, 1.02, 0.92, kBoard);    // saves 6.2 %
+  const double slow = score(objective, 1.30, 0.60, kBoard);    // saves 22 %
+  const double dear = score(objective, 1.00, 0.97, kBoard);    // saves 3 %
+  const double dearer = score(objective, 0.99, 1.00, kBoard);  // saves 1 %
+
+  EXPECT_LT(fast, slow);
+  EXPECT_LT(slow, dear);
+  EXPECT_LT(dear, dearer);
+  EXPECT_LT(dearer, 1);
+  EXPECT_DOUBLE_EQ(saved_share(objective, 1.02, 0.92, kBoard), 1 - 1.02 * 0.92);
+  EXPECT_EQ(to_string(objective), "performance:5%");
+  EXPECT_FALSE(objective.max_slowdown);
+  for (const char* bad : {"performance:0", "performance:100%", "performance:", "performance:x"}) {
+    EXPECT_FALSE(parse_objective(bad)) << bad;
+  }
 }
 
 TEST(Score, TheHostsPowerMakesSlowingDownDearer) {

@@ -20,13 +20,16 @@ struct Row {
 constexpr std::string_view kFixed = "fixed:";
 
 const Row kTable[] = {
-    {{"hypermile", "physics particles and a Gaussian process; explores boldly, settles safely"},
+    {{"hypermile", "the job's time shared between two Settings, steered by an account of its loss"},
      &make_hypermile_policy},
     {{"default", "leave the GPU to its driver"}, &make_default_policy},
     {{"fixed:SETTING", "one Setting throughout, e.g. fixed:sm=1200 or fixed:95%"}, nullptr},
     {{"oracle", "the best Setting at once; for `evaluate` only"}, nullptr},
     {{"zeus", "Zeus: sweep every value of the knob once, keep the best"}, &make_zeus_policy},
-    {{"gpoeo", "GPOEO: local golden section around a predicted Setting"}, &make_gpoeo_policy},
+    {{"gpoeo", "GPOEO, corrected: local golden section around a predicted Setting"},
+     &make_gpoeo_policy},
+    {{"gpoeo-published", "GPOEO as its repository has it: NVML traces, detector, model, search"},
+     nullptr},
     {{"mf-gpoeo", "MF-GPOEO: PID controller on the slowdown"}, &make_mf_gpoeo_policy},
     {{"odpp", "ODPP: piecewise-linear model of seven samples"}, &make_odpp_policy},
     {{"depo", "DEPO: golden section over the whole knob"}, &make_depo_policy},
@@ -53,6 +56,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyC
   }
   if (name.starts_with(kFixed)) return make_fixed_policy(name.substr(kFixed.size()), context);
   if (name == "oracle") return make_oracle_policy(context);
+  if (name == "gpoeo-published") return make_gpoeo_published_policy(context);
   const auto row = std::ranges::find_if(
       kTable, [&](const Row& r) { return r.make != nullptr && r.entry.name == name; });
   if (row != std::end(kTable)) return row->make(context);

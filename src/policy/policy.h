@@ -10,6 +10,7 @@
 // contradictory, absurd): such input leads towards the default Setting.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,8 @@
 #include "policy/objective.h"
 
 namespace hypermile {
+
+class JobLedger;
 
 // What an earlier run of the same job came to keep, and what it measured there against the default.
 struct Remembered {
@@ -54,30 +57,30 @@ struct PolicyContext {
   // descending memory clock, SM clock, limit.
   std::vector<Setting> settings;
   Objective objective;
-  std::optional<double> job_iterations;  // length of the job where the user told it
-  // Where not: it will run as long again as it has run, and at least this long altogether.
-  double least_job_iterations = 2000;
+  bool steady = false;  // one Setting is kept: the job's time is not shared between two
   double window_iterations = 30;
   double settle_iterations = 5;  // run but not measured after a change of Setting
   // The default's own values where known: the mean SM clock seen there, its memory clock, its
   // limit.
   Setting default_values;
-  // A predictor's guess of the best Setting (an index), for policies that start from one.
-  std::optional<std::size_t> predicted;
-  // Asked once the default is measured; where it answers, in place of `predicted`. Empty: nobody.
+  // The card's name, where it is known.
+  std::string gpu = {};
+  // Whether Windows come with a trace where a Step asks for one (Step::trace_for).
+  bool traces = false;
+  // A model, asked once the default is measured. Empty: nobody predicts.
   PredictRatios predict = {};
   // Says where to look first, never what to believe: the policy "hypermile" measures it before it
   // keeps it.
   std::optional<Remembered> remembered = {};
-  // After so many iterations the job's own speed may be another, so that a Setting near the bound
-  // is no longer known by a baseline that old. Absent: unknown, windows are counted instead.
-  std::optional<double> drift_iterations = {};
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
-  // A GPU's name whose family must not inform the prior, for a judge that replays measurements the
-  // prior was fitted to. Empty on a living GPU: nothing is left out.
-  std::string prior_without = {};
   std::uint64_t seed = 1;
+};
+
+// A Setting, by index, and the share of iterations that it gets.
+struct StepShare {
+  std::size_t setting = 0;
+  double share = 1;
 };
 
 // Run `iterations` at settings[setting], measure them as one Window, report it to observe().
@@ -89,8 +92,26 @@ struct Step {
   // `abort_after` iterations on. nullopt: run it to the end.
   std::optional<Seconds> abort_above = {};
   double abort_after = 8;
+  // By how much more time per iteration must exceed that after `abort_after` iterations, for the
+  // scatter of single ones; it narrows as they become more.
+  Seconds abort_spread = {};
+  // Whether a mean time per iteration over `passed` iterations is plainly too slow.
+  bool aborts(double passed, Seconds mean) const {
+    return abort_above && passed >= abort_after &&
+           mean > *abort_above + abort_spread * std::sqrt(abort_after / passed);
+  }
+  // Run for this long instead of `iterations`, and give the Window a trace
+  // (measure/sensor_trace.h).
+  std::optional<Seconds> trace_for = {};
+  bool features = false;    // the Window is to have features, counters among them
   double confidence = 1;    // that this Setting is within the bound, 0..1
   std::string reason = {};  // for people: why this Setting now
+  // Where the job's time is shared between Settings: what each has had since the first was held.
+  // Empty: `setting` alone is kept.
+  std::vector<StepShare> shares = {};
+  // Passes unmeasured once the Setting is in force here, because other nodes of the job may be a
+  // moment later with it.
+  Seconds settle = Seconds(0);
 };
 
 // What a policy expects of a Setting, relative to the default; the score is the objective's.
@@ -103,32 +124,21 @@ struct ExpectedOutcome {
   double safe = 1;  // probability of keeping the bound
 };
 
-// What the whole job has lost of its time so far, by the clock, against iterations at the default.
-struct JobLoss {
-  double job = 0;   // iterations, known or assumed, those before this policy included
-  double done = 0;  // of them; most pass while a Setting is held and nothing is measured
-  double lost = 0;  // time lost so far, in iterations at the default; an upper bound
-};
-
 class Policy {
  public:
   virtual ~Policy() = default;
 
   virtual Step next() = 0;
+  // The last Step no longer counts, measured or not: whoever runs it asks for the next one at once.
+  // Only a policy that takes its Steps from elsewhere (nodes/joint_policy.h) does so.
+  virtual bool withdrawn() const { return false; }
   // What the last Step was decided on, for people who want to hold it against what was measured.
   // Empty where the policy expects nothing in particular.
   virtual std::vector<ExpectedOutcome> expected() const { return {}; }
   // What became of the last Step. Window.setting is the Setting asked for.
   virtual void observe(const Window& window) = 0;
-  // Before next(), from somebody who keeps the job's account. What the policy itself takes for lost
-  // is not needed then.
-  virtual void account(const JobLoss& loss) { (void)loss; }
-  // A usable Window at the default that came in place of the last Step. True: it is taken, the Step
-  // is void, and next() is to be asked again. False: nothing is made of it, and the Step stands.
-  virtual bool take_default(const Window& window) {
-    (void)window;
-    return false;
-  }
+  // Comes before each next(), from whoever keeps the job's ledger, which outlives the policy.
+  virtual void account(const JobLedger& ledger) { (void)ledger; }
 };
 
 // "hypermile", "gpoeo", "fixed:sm=1200", …: see policies.h for the table.

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "policy/policies.h"
 #include "testing/hostile_windows.h"
+#include "testing/ledgered_policy.h"
 
 namespace hypermile {
 namespace {
@@ -25,14 +26,15 @@ TEST_P(EveryPolicy, AsksOnlyForSettingsOfItsListInAnyWorld) {
     Random random(seed);
     const ByteSource byte = [&] { return static_cast<unsigned>(random.bits() >> 56); };
     const PolicyContext context = hostile_context(byte);
-    auto policy = make_policy(GetParam(), context);
-    ASSERT_TRUE(policy.ok());
+    auto made = make_policy(GetParam(), context);
+    ASSERT_TRUE(made.ok());
+    LedgeredPolicy policy(std::move(*made), context);
     for (int i = 0; i < 80; ++i) {
-      const Step step = (*policy)->next();
+      const Step step = policy.next();
       ASSERT_LT(step.setting, context.settings.size());
       ASSERT_TRUE(std::isfinite(step.iterations) && step.iterations > 0);
       ASSERT_TRUE(step.confidence >= 0 && step.confidence <= 1) << step.confidence;
-      (*policy)->observe(hostile_window(byte, context, step));
+      policy.observe(hostile_window(byte, context, step));
     }
   }
 }
@@ -44,12 +46,13 @@ TEST_P(EveryPolicy, DecidesTheSameForTheSameWindows) {
       Random random(seed);
       const ByteSource byte = [&] { return static_cast<unsigned>(random.bits() >> 56); };
       const PolicyContext context = hostile_context(byte);
-      auto policy = make_policy(GetParam(), context);
-      ASSERT_TRUE(policy.ok());
+      auto made = make_policy(GetParam(), context);
+      ASSERT_TRUE(made.ok());
+      LedgeredPolicy policy(std::move(*made), context);
       for (int i = 0; i < 60; ++i) {
-        const Step step = (*policy)->next();
+        const Step step = policy.next();
         steps.push_back(step.setting);
-        (*policy)->observe(hostile_window(byte, context, step));
+        policy.observe(hostile_window(byte, context, step));
       }
     }
     EXPECT_EQ(asked[0], asked[1]);

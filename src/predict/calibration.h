@@ -46,6 +46,7 @@ class Residuals {
   // `estimates` has one entry for each point of `example`, made by members that have not seen it.
   void add(const Example& example, std::span<const RawEstimate> estimates);
 
+  std::size_t workloads() const { return time_.size(); }  // with a row of this kind
   double time_scale() const { return quantile(time_); }
   double energy_scale() const { return quantile(energy_); }
   // The mean errors, and the share of errors that lie within bounds of these scales.

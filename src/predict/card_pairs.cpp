@@ -8,6 +8,7 @@
 
 #include "predict/model_predictor.h"
 #include "predict/new_card_errors.h"
+#include "predict/trust.h"
 
 namespace hypermile {
 namespace {
@@ -41,7 +42,9 @@ Result<BoundScales> card_pair_scales(std::span<const Example> examples,
       const std::string pair = fmt::format("{} → {}", from, to);
       for (const Example& example : asked) {
         const Asking asking = {{}, card_distances(model.cards, example.features)};
-        const auto raw = raw_estimates(model, example.features, settings_of(example), asking);
+        const auto settings = settings_of(example);
+        auto raw = raw_estimates(model, example.features, settings, asking);
+        lean_on_mean(model.mean, kOneFamilyTrust, settings, raw);
         clocks.add(example, pair, 0.0, raw);
       }
     }

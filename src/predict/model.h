@@ -11,6 +11,7 @@
 // time, v is the share of an iteration that the clock governs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,13 +69,25 @@ struct BoundScales {
   double energy_at(double distance) const { return energy + energy_slope * distance; }
 };
 
+// The model's share in an answer, between 0 and 1; the rest is the mean curve's (trust.h).
+struct Trust {
+  double time = 1;
+  double energy = 1;
+};
+
 // Predictions at clocks and under limits come from different jobs, and their errors differ.
 struct Calibration {
   BoundScales clocks;
   BoundScales limits;
+  Trust clocks_trust = {};
+  Trust limits_trust = {};
 
   const BoundScales& of(const RelativeSetting& at) const { return at.limit ? limits : clocks; }
 };
+
+// For an unknown card after a training on one family: nothing tells how far the model carries, so
+// half of it is believed. A convention.
+inline constexpr Trust kOneFamilyTrust = {0.5, 0.5};
 
 // The scales for unknown cards, for a model with too few cards to calibrate itself: what models of
 // one card needed on cards of other families, over many pairs (card_pairs.h and
@@ -95,7 +108,9 @@ Scores operator+(const Scores& a, const Scores& b);
 struct Model {
   ModelKind kind = ModelKind::kBoosted;
   std::vector<Relation> relations;
-  Calibration calibration;         // for cards of the training
+  Calibration calibration;  // for cards of the training
+  // The scales at clocks of those cards that have workloads enough to tell their own.
+  std::map<std::string, BoundScales> own_scales;
   Calibration new_card;            // for other cards
   MeanCurve mean;                  // of the training jobs, the baseline of a model
   std::vector<CardProfile> cards;  // the cards of the training

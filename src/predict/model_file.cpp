@@ -138,7 +138,10 @@ Json to_json(const BoundScales& c) {
 }
 
 Json to_json(const Calibration& c) {
-  return {{"clocks", to_json(c.clocks)}, {"limits", to_json(c.limits)}};
+  return {{"clocks", to_json(c.clocks)},
+          {"limits", to_json(c.limits)},
+          {"clocks_trust", {c.clocks_trust.time, c.clocks_trust.energy}},
+          {"limits_trust", {c.limits_trust.time, c.limits_trust.energy}}};
 }
 
 Json to_json(const std::vector<CardProfile>& cards) {
@@ -159,7 +162,11 @@ BoundScales bound_scales_from(const Json& json) {
 }
 
 Calibration calibration_from(const Json& json) {
-  return {bound_scales_from(json.at("clocks")), bound_scales_from(json.at("limits"))};
+  const auto trust = [&](const char* name) {
+    return Trust{json.at(name).at(0).get<double>(), json.at(name).at(1).get<double>()};
+  };
+  return {bound_scales_from(json.at("clocks")), bound_scales_from(json.at("limits")),
+          trust("clocks_trust"), trust("limits_trust")};
 }
 
 Json to_json(const MeanCurve& mean) {
@@ -189,6 +196,9 @@ Result<Model> model_from(const Json& json) {
   }
   model.calibration = calibration_from(json.at("calibration"));
   model.new_card = calibration_from(json.at("new_card"));
+  for (const auto& [card, scales] : json.at("own_scales").items()) {
+    model.own_scales[card] = bound_scales_from(scales);
+  }
   for (const Json& one : json.at("mean_curve")) {
     MeanCurve::Along& along = model.mean.knobs.emplace_back();
     along.knob = knob_from(one.at("knob"));
@@ -250,6 +260,8 @@ std::string model_text(const Model& model) {
   for (const Relation& relation : model.relations) relations.push_back(to_json(relation));
   Json scores = {{"by_workload", to_json(model.by_workload)}};
   if (model.by_card) scores["by_card"] = to_json(*model.by_card);
+  Json own = Json::object();
+  for (const auto& [card, scales] : model.own_scales) own[card] = to_json(scales);
   const Json json = {{"format", kFormat},
                      {"version", kModelVersion},
                      {"kind", to_string(model.kind)},
@@ -258,6 +270,7 @@ std::string model_text(const Model& model) {
                      {"cards", to_json(model.cards)},
                      {"scores", std::move(scores)},
                      {"calibration", to_json(model.calibration)},
+                     {"own_scales", std::move(own)},
                      {"new_card", to_json(model.new_card)},
                      {"mean_curve", to_json(model.mean)},
                      {"relations", std::move(relations)}};

@@ -14,7 +14,7 @@
 
 namespace hypermile {
 
-inline constexpr int kModelVersion = 3;
+inline constexpr int kModelVersion = 4;
 
 std::string model_text(const Model& model);
 

@@ -67,7 +67,7 @@ TEST(ModelFile, RefusesATruncatedModelWhereverItEnds) {
 
 TEST(ModelFile, RefusesAnotherVersionByName) {
   std::string text = model_text(small_model());
-  replace(text, "\"version\":3", "\"version\":2");
+  replace(text, "\"version\":4", "\"version\":2");
 
   const auto model = parse_model(text, "m.json");
 
@@ -108,7 +108,10 @@ TEST(ModelFile, ThatComesWithTheProgramIsReadableAndSmall) {
   const Result<Model> model = read_model(path);
 
   ASSERT_TRUE(model) << model.error().line();
-  EXPECT_GE(model->cards.size(), 10U);
+  EXPECT_GE(model->cards.size(), 5U);
+  for (const ExampleSource& source_set : model->sources) {
+    EXPECT_EQ(source_set.name.find("simulated"), std::string::npos) << source_set.name;
+  }
   EXPECT_LT(std::filesystem::file_size(path), 2U << 20U);
 }
 

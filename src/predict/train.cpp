@@ -12,6 +12,7 @@
 #include "predict/fit_model.h"
 #include "predict/model_predictor.h"
 #include "predict/new_card_errors.h"
+#include "predict/trust.h"
 
 namespace hypermile {
 namespace {
@@ -20,6 +21,8 @@ constexpr std::uint64_t kDealingSeed = 20;
 // The factor from a known card's bounds under limits to those of an unknown card, used where the
 // training has one family only. A convention: it cannot be measured.
 constexpr double kOneCardLimits = 2;
+// Fewer workloads of a card tell less about its next one than those of all cards.
+constexpr std::size_t kOwnScaleWorkloads = 8;
 // How many members are trained again without each family of cards.
 constexpr std::size_t kMembersOfAFamily = 3;
 
@@ -65,6 +68,43 @@ std::vector<RawEstimate> estimates_of(const Model& model, const Example& example
   return raw;
 }
 
+// The mean curve of the jobs that `seen` is true of.
+template <class Seen>
+MeanCurve mean_of_seen(std::span<const Example> examples, const Seen& seen) {
+  std::vector<Example> left;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    if (seen(i)) left.push_back(examples[i]);
+  }
+  return mean_curve(left);
+}
+
+// What the model says of each left-out job, and the mean curve that has not seen the job either.
+struct LeftOut {
+  std::vector<std::vector<RawEstimate>> said;  // by example
+  std::vector<const MeanCurve*> mean;          // by example
+
+  void lean(std::span<const Example> examples, const Calibration& by) {
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      const auto settings = settings_of(examples[i]);
+      for (std::size_t j = 0; j < settings.size(); ++j) {
+        const Trust& trust = settings[j].limit ? by.limits_trust : by.clocks_trust;
+        lean_on_mean(*mean[i], trust, std::span(settings).subspan(j, 1),
+                     std::span(said[i]).subspan(j, 1));
+      }
+    }
+  }
+  // `unit` names what an example counts towards.
+  template <class Unit>
+  void choose_trust(std::span<const Example> examples, const Unit& unit, Calibration& of) const {
+    ErrorsByKind<TrustChooser> chooser;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      chooser.add(examples[i], unit(i), std::span<const RawEstimate>(said[i]), *mean[i]);
+    }
+    of.clocks_trust = chooser.clocks.choose();
+    of.limits_trust = chooser.limits.choose();
+  }
+};
+
 // Sets the scales from jobs whose workload was left out. Every workload has the same weight.
 Scores calibrate(const Residuals& residuals, BoundScales& scales) {
   scales = {residuals.time_scale(), residuals.energy_scale()};
@@ -74,13 +114,34 @@ Scores calibrate(const Residuals& residuals, BoundScales& scales) {
 // Doubts come from the whole ensemble, errors from the member that has not seen the job.
 void calibrate(std::span<const Example> examples, const std::vector<std::size_t>& part,
                Model& model) {
-  ErrorsByKind<Residuals> residuals;
+  std::map<std::size_t, MeanCurve> means;  // by part
+  for (const std::size_t k : part) {
+    if (means.contains(k)) continue;
+    means[k] = mean_of_seen(examples, [&](std::size_t i) { return part[i] != k; });
+  }
+  LeftOut left_out;
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    const auto raw = estimates_of(model, examples[i], {}, {part[i], 1});
-    residuals.add(examples[i], std::span<const RawEstimate>(raw));
+    left_out.said.push_back(estimates_of(model, examples[i], {}, {part[i], 1}));
+    left_out.mean.push_back(&means.at(part[i]));
+  }
+  left_out.choose_trust(
+      examples, [](std::size_t) { return ""; }, model.calibration);
+  left_out.lean(examples, model.calibration);
+  ErrorsByKind<Residuals> residuals;
+  std::map<std::string, Residuals> own;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const std::span<const RawEstimate> said = left_out.said[i];
+    residuals.add(examples[i], said);
+    const std::string& card = examples[i].key.gpu;
+    own.try_emplace(card, RowKind::kClocks).first->second.add(examples[i], said);
   }
   model.by_workload = calibrate(residuals.clocks, model.calibration.clocks) +
                       calibrate(residuals.limits, model.calibration.limits);
+  if (own.size() < 2) return;
+  for (const auto& [card, errors] : own) {
+    if (errors.workloads() < kOwnScaleWorkloads) continue;
+    calibrate(errors, model.own_scales[card]);
+  }
 }
 
 // Leaves each family of cards out once. Each of these members also lacks a part of the workloads,
@@ -102,19 +163,36 @@ Result<void> calibrate_by_family(std::span<const Example> examples,
       fit_model(examples, options, each * families.size(), 0, [&](std::size_t k, std::size_t i) {
         return family[i] != k / each && part[i] != k % each;
       }));
-  ErrorsByKind<NewCardErrors> errors;
+  std::map<std::pair<std::size_t, std::size_t>, MeanCurve> means;  // by family and part
+  LeftOut left_out;
+  std::vector<double> distances;
   for (std::size_t i = 0; i < examples.size(); ++i) {
+    const std::size_t without_part = std::min(part[i], each);  // `each`: no part is left out
+    auto& mean = means[{family[i], without_part}];
+    if (mean.knobs.empty()) {
+      mean = mean_of_seen(examples, [&](std::size_t j) {
+        return family[j] != family[i] && (without_part == each || part[j] != without_part);
+      });
+    }
+    left_out.mean.push_back(&mean);
     const MemberRange all = {each * family[i], each};
     const MemberRange saying = part[i] < each ? MemberRange{all.first + part[i], 1} : all;
     const std::string name = card_family(examples[i].key.gpu);
     const Asking doubting = {all, card_distances(model.cards, examples[i].features, name)};
-    const auto raw = estimates_of(without, examples[i], doubting, saying);
-    errors.add(examples[i], examples[i].key.gpu, limit_distance(*doubting.distances),
-               std::span<const RawEstimate>(raw));
+    left_out.said.push_back(estimates_of(without, examples[i], doubting, saying));
+    distances.push_back(limit_distance(*doubting.distances));
   }
   Calibration& found = model.new_card;
-  found = {errors.clocks.scales(options.new_card),
-           errors.limits.sloped_scales(model.calibration.limits)};
+  left_out.choose_trust(
+      examples, [&](std::size_t i) { return examples[i].key.gpu; }, found);
+  left_out.lean(examples, found);
+  ErrorsByKind<NewCardErrors> errors;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    errors.add(examples[i], examples[i].key.gpu, distances[i],
+               std::span<const RawEstimate>(left_out.said[i]));
+  }
+  found.clocks = errors.clocks.scales(options.new_card);
+  found.limits = errors.limits.sloped_scales(model.calibration.limits);
   model.by_card = errors.clocks.scores(found.clocks) + errors.limits.scores(found.limits);
   return {};
 }
@@ -130,7 +208,8 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   }
   if (groups.size() < 2) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} workload(s) are too few to learn from", groups.size()),
+                 fmt::format("{} workload{} {} too few to learn from", groups.size(),
+                             groups.size() == 1 ? "" : "s", groups.size() == 1 ? "is" : "are"),
                  "give sweeps of at least two workloads"};
   }
   const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
@@ -143,7 +222,9 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   calibrate(examples, part, model);
   const BoundScales& limits = model.calibration.limits;
   model.new_card = {options.new_card,
-                    {kOneCardLimits * limits.time, kOneCardLimits * limits.energy}};
+                    {kOneCardLimits * limits.time, kOneCardLimits * limits.energy},
+                    kOneFamilyTrust,
+                    kOneFamilyTrust};
   if (options.leave_cards && families.size() > 1) {
     RETURN_IF_ERROR(calibrate_by_family(examples, part, options, model));
   }

@@ -117,7 +117,7 @@ TEST_P(TrainedModel, HasSomeDoubtUnderALimitOutOfReach) {
   EXPECT_GT(out[0].time.high, 1);
 }
 
-TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeen) {
+TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeenAndLeansOnTheMean) {
   const ModelPredictor predictor(model(jobs_for_test(20)));
   const std::vector<RelativeSetting> settings = {{0.8, 1, {}}};
   const Features features = job_for_test("x", 0.2, 0.8).features;
@@ -125,8 +125,10 @@ TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeen) {
   const auto known = predictor.predict(features, "card", settings);
   const auto unknown = predictor.predict(features, "another", settings);
 
-  EXPECT_EQ(known[0].time.value, unknown[0].time.value);
-  EXPECT_GT(unknown[0].time.high, known[0].time.high);
+  const double mean = predictor.model().mean.at(settings[0]).time;
+  EXPECT_GT(std::abs(known[0].time.value - mean), 0.02);
+  EXPECT_NEAR(unknown[0].time.value, 0.5 * (known[0].time.value + mean), 0.01);
+  EXPECT_GT(unknown[0].time.high - unknown[0].time.low, known[0].time.high - known[0].time.low);
 }
 
 TEST_P(TrainedModel, AnswersWithoutAnyFeature) {

@@ -40,6 +40,12 @@ constexpr double kLongEnough = 8;  // launches; shorter segments have no distinc
 constexpr double kLongAlike = 256;
 constexpr std::size_t kManyAlike = 5;  // segments
 constexpr double kAlikeToTheLaunch = 0.995;
+constexpr double kElasticQuality = 0.8;
+constexpr std::size_t kElasticSegments = 12;
+constexpr std::size_t kElasticWitnesses = 6;
+constexpr double kElasticShare = 0.95;
+constexpr std::size_t kManyRounds = 8;  // segments
+constexpr std::size_t kConstantKernels = 6;
 constexpr double kPairPenalty = 0.02;
 
 // The spread of the time between occurrences: (p90 - p10) / p50.
@@ -71,11 +77,31 @@ double Reference::length() const {
 
 // Evenness helps jobs whose kernel names depend on the lengths of their inputs: no two segments are
 // alike, but a handful of other kernels comes exactly once per iteration.
-double Analysis::quality(const TokenClass& of) const {
+double Analysis::plain_quality(const TokenClass& of) const {
   const Token& most_even = classes_.members(of).front();
   const double alike = segmentation_.mean_similarity();
   if (of.steady < kEvenMembers || most_even.count < kEvenOccurrences) return alike;
   return std::max(alike, 1 - 3.0 * of.cv);
+}
+
+// Sequences of different lengths make iterations of different lengths: the same kernels, but the
+// time steps' come more or less often. Every kernel is in every iteration, and several come exactly
+// once. The layers of one pass are not like that: one segment of them holds the backward pass,
+// whose kernels the others lack.
+bool Analysis::elastic(const TokenClass& of) {
+  if (segmentation_.segments() < kElasticSegments) return false;
+  std::size_t once = 0;
+  const auto members = classes_.members(of);
+  for (const Token& token : members.first(std::min(members.size(), kWitnessMembers))) {
+    if (token.name.pair) continue;
+    if (segmentation_.once_in(table_.positions(token)) >= kElasticShare) ++once;
+  }
+  return once >= kElasticWitnesses && segmentation_.present(table_, kElasticShare) >= kElasticShare;
+}
+
+double Analysis::quality(const TokenClass& of) {
+  const double plain = plain_quality(of);
+  return plain < kElasticQuality && elastic(of) ? kElasticQuality : plain;
 }
 
 std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
@@ -140,15 +166,18 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
   if (!witnesses || segmentation_.reference_length() < 1 || quality(of) < kLeastQuality) {
     return std::nullopt;
   }
+  const double longest = segmentation_.longest();
+  const bool stretches = plain_quality(of) < kElasticQuality && elastic(of);
   const auto counts = segmentation_.reference();
   Reference reference{.anchor = anchor.name,
                       .counts = {counts.begin(), counts.end()},
                       .witnesses = *std::move(witnesses),
-                      .similarity = segmentation_.mean_similarity(),
+                      .similarity = stretches ? 1 : segmentation_.mean_similarity(),
                       .quality = quality(of),
                       .worst_mismatch = segmentation_.worst_mismatch(),
                       .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
-                      .longest = static_cast<double>(segmentation_.longest())};
+                      .longest = longest,
+                      .elastic = stretches};
   return Finding{.reference = std::move(reference),
                  .gap = anchor.gap,
                  .waits = waits(ring, positions),
@@ -182,7 +211,7 @@ const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& o
   return *best;
 }
 
-std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenClass& of) const {
+std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenClass& of) {
   auto members = classes_.members(of);
   members = members.first(std::min(members.size(), kWitnessMembers));
   const double length = segmentation_.reference_length();
@@ -203,8 +232,15 @@ std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenC
   // chance never makes long segments agree to the launch.
   const bool alike = length >= kLongAlike && segmentation_.segments() >= kManyAlike &&
                      segmentation_.mean_similarity() >= kAlikeToTheLaunch;
-  if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;
-  if (length >= kLongEnough && in_place < (alike ? 1 : kLeastInPlace)) return std::nullopt;
+  // A round of a reinforcement learner has few launches of its own as well: it plays for a while
+  // and then learns in a fixed number of steps. Chance never makes so many kernels that often come
+  // in constant numbers, again and again.
+  const bool rounds = length >= kLongAlike && segmentation_.segments() >= kManyRounds &&
+                      passing > 0 && segmentation_.constant(table_, kOnce) >= kConstantKernels;
+  if (!rounds) {
+    if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;
+    if (length >= kLongEnough && in_place < (alike ? 1 : kLeastInPlace)) return std::nullopt;
+  }
   std::ranges::sort(found);
   std::vector<KernelNumber> witnesses;
   const std::size_t count = std::min(found.size(), kMostWitnesses);

@@ -29,6 +29,9 @@ struct Reference {
   // Launches of the shortest iteration, not counting the shortest tenth; 0 if lengths vary.
   double shortest = 0;
   double longest = 0;  // launches of the longest iteration
+  // Iterations differ in length, by how often some of their kernels come; see Analysis::elastic.
+  // Then iterations are compared by their witnesses alone, and `similarity` is 1.
+  bool elastic = false;
   double length() const;
 };
 
@@ -59,11 +62,13 @@ class Analysis {
   static bool good_enough(const Rated& finer, const Rated& top, double ratio);
   // nullopt if the class does not stand up to a closer look.
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
-  double quality(const TokenClass& of) const;
+  double quality(const TokenClass& of);
+  double plain_quality(const TokenClass& of) const;
+  bool elastic(const TokenClass& of);
   double waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;
   // nullopt if too few tokens occur once per iteration.
-  std::optional<std::vector<KernelNumber>> choose_witnesses(const TokenClass& of) const;
+  std::optional<std::vector<KernelNumber>> choose_witnesses(const TokenClass& of);
 
   TokenTable table_;
   TokenClasses classes_;

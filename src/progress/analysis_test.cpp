@@ -58,10 +58,10 @@ TEST_F(Analysed, FindsMicroBatchesInsideSteps) {
 TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
   for (int epoch = 0; epoch < 12; ++epoch) {
     for (int i = 0; i < 18; ++i) {
-      for (KernelNumber k = 0; k < 110; ++k) launch(k);
+      for (KernelNumber k = 1; k <= 110; ++k) launch(k);
     }
     for (int i = 0; i < 12; ++i) {
-      for (KernelNumber k = 5; k < 45; ++k) launch(k);
+      for (KernelNumber k = 6; k <= 45; ++k) launch(k);
     }
   }
 
@@ -75,10 +75,10 @@ TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
 TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   for (const int length : {18, 11, 25, 14, 30, 9, 21, 16}) {
     for (int i = 0; i < length; ++i) {
-      for (KernelNumber k = 0; k < 110; ++k) launch(k);
+      for (KernelNumber k = 1; k <= 110; ++k) launch(k);
     }
     for (int i = 0; i < 12; ++i) {
-      for (KernelNumber k = 5; k < 45; ++k) launch(k);
+      for (KernelNumber k = 6; k <= 45; ++k) launch(k);
     }
   }
 

@@ -24,6 +24,7 @@ struct Evidence {
   double launches = 0;       // launches in one iteration
   double waits = 1;          // share of the time in the two longest pauses of each iteration
   std::size_t distinct = 0;  // different kernels in one iteration
+  bool elastic = false;      // see Reference
 };
 
 enum class Verdict {

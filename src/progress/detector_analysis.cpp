@@ -4,17 +4,25 @@
 // locks.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "progress/detector_core.h"
+#include "progress/hidden_iterations.h"
 
 namespace hypermile {
 namespace {
 
 constexpr double kUnchangedGap = 0.05;
+constexpr double kUnchangedElasticGap = 0.3;
 constexpr double kBetter = 0.1;  // quality by which another level must be better
 constexpr double kBetterLengths = 8;
 constexpr double kFewLaunches = 8;  // launches in an iteration
 constexpr Seconds kLeastLasting(0.3);
+// A job of few launches after a start-up of many would wait long for the next analysis, which is
+// due after half as many launches again. Then the last half second is looked at on its own.
+constexpr Seconds kRecent(0.5);
+constexpr Seconds kLookAgain(0.2);
 
 }  // namespace
 
@@ -25,6 +33,35 @@ void LaunchDetector::Core::analyse_if_due() {
     lock(false);
   } else if (searched() >= due_) {
     analyse();
+  } else if (state_ == DetectorState::kSearch && searched() >= analysed_ + kFirstAnalysis &&
+             now() - looked_ >= kLookAgain) {
+    look_at_recent();
+  }
+}
+
+// The launches of the last half second, as far as they belong to the search.
+std::uint64_t LaunchDetector::Core::recent() const {
+  const std::uint64_t oldest = std::max(search_start_, ring_.begin());
+  std::uint64_t from = oldest;
+  std::uint64_t to = ring_.end();
+  while (from < to) {
+    const std::uint64_t middle = from + (to - from) / 2;
+    if (now() - ring_.time(middle) > kRecent) {
+      from = middle + 1;
+    } else {
+      to = middle;
+    }
+  }
+  return ring_.end() - from;
+}
+
+// Only where few launches are coming; otherwise the next analysis is near.
+void LaunchDetector::Core::look_at_recent() {
+  looked_ = now();
+  const std::uint64_t length = recent();
+  if (length < kFirstAnalysis || due_ - searched() < length) return;
+  if (const auto finding = analysis_.run(ring_, ring_.end() - length, ring_.end())) {
+    consider(finding);
   }
 }
 
@@ -34,8 +71,8 @@ std::optional<Finding> LaunchDetector::Core::look_back() {
   const std::uint64_t length = searched() > LaunchRing::kSize ? LaunchRing::kSize / 2 : searched();
   auto finding = analysis_.run(ring_, end - length, end);
   if (finding || state_ == DetectorState::kLocked) return finding;
-  for (const std::uint64_t part : {length / 2, length / 4}) {
-    if (part < kFirstAnalysis) break;
+  for (const std::uint64_t part : {length / 2, length / 4, recent()}) {
+    if (part < kFirstAnalysis || part > length / 2) continue;
     finding = analysis_.run(ring_, end - part, end);
     if (finding) break;
   }
@@ -50,6 +87,7 @@ void LaunchDetector::Core::analyse() {
     search_start_ = ring_.end() - LaunchRing::kSize / 2;
   }
   analysed_ = searched();
+  looked_ = now();
   due_ = locked ? 2 * analysed_ : analysed_ + analysed_ / 2;
   auto finding = look_back();
   if (locked) {
@@ -66,7 +104,9 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
     return;
   }
   const bool tentative = state_ == DetectorState::kTentative;
-  const bool same = tentative && std::abs(finding->gap - gap_) <= kUnchangedGap * gap_;
+  const bool elastic = reference_.elastic && finding->reference.elastic;
+  const double unchanged = elastic ? kUnchangedElasticGap : kUnchangedGap;
+  const bool same = tentative && std::abs(finding->gap - gap_) <= unchanged * gap_;
   agreeing_ = same ? agreeing_ + 1 : 0;
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
@@ -155,15 +195,43 @@ void LaunchDetector::Core::lock_known() {
              {.time = now(), .launch = ring_.end() - 1, .known = true, .relevelled = false});
 }
 
+// Iterations of the pattern between its last boundary and another; nullopt if that is not known.
+std::optional<double> LaunchDetector::Core::hidden_since(const std::optional<std::uint64_t>& last,
+                                                         std::uint64_t until) const {
+  if (!last || *last < ring_.begin()) return std::nullopt;
+  std::map<KernelNumber, HiddenKernel> kernels;
+  for (const KernelCount& each : reference_.counts) kernels[each.kernel].per_iteration = each.count;
+  for (std::uint64_t i = *last; i < until; ++i) {
+    const auto found = kernels.find(ring_.kernel(i));
+    if (found != kernels.end()) found->second.launched += 1;
+  }
+  std::vector<HiddenKernel> counted;
+  for (const auto& [kernel, each] : kernels) counted.push_back(each);
+  return hidden_iterations(std::move(counted));
+}
+
 // Starts the tracker again, so that it reports the boundaries since `from`.
 void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   state_ = DetectorState::kLocked;
   better_ = 0;
+  const Instant begin = ring_.time(std::max(from, ring_.begin()));
+  if (left_ && left_->phase == phase_) library_.came_back(phase_, begin - left_->time);
+  // An interlude long enough to be a phase of its own is none.
+  if (held_ && held_->left.phase != phase_) give_up_hold();
+  // After an interlude that was expected, everything goes on as if it had not been.
+  std::optional<double> hidden;
+  if (held_) hidden = hidden_since(left_ ? std::optional(left_->launch) : std::nullopt, from);
+  if (held_ && !hidden) give_up_hold();
+  const bool goes_on = std::exchange(held_, std::nullopt).has_value();
+  carried_ = goes_on ? *hidden : 0;
+  left_.reset();
   search_start_ = std::max(from, ring_.begin());
   analysed_ = searched();
   due_ = 2 * analysed_;
-  outer_.start();
-  sink_->locked(make_pattern(phase_, reference_), lock);
+  if (!goes_on) {
+    outer_.start();
+    sink_->locked(make_pattern(phase_, reference_), lock);
+  }
   tracker_.start(reference_);
   const std::uint64_t end = ring_.end();
   for (std::uint64_t i = search_start_; i < end && state_ == DetectorState::kLocked; ++i) {

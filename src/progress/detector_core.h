@@ -9,6 +9,8 @@
 // launch_detector.cpp the questions about the detector's state.
 #pragma once
 
+#include <array>
+
 #include "progress/analysis.h"
 #include "progress/kernel_numbers.h"
 #include "progress/launch_detector.h"
@@ -28,9 +30,10 @@ class LaunchDetector::Core {
   void add(const Launch& launch);
   void missed(Instant watched_since);
   void analyse_if_due();
-  void check_idle(Instant now);
+  void check_idle(Instant now, Instant arrived);
 
-  DetectorState state() const { return state_; }
+  // An interlude belongs to the pattern that is expected back.
+  DetectorState state() const { return held_ ? DetectorState::kLocked : state_; }
   double confidence() const;
   std::optional<Pattern> pattern() const;
   std::vector<Pattern> phases() const;
@@ -44,11 +47,14 @@ class LaunchDetector::Core {
   Instant in_order(Instant time);
   void search_from(std::uint64_t launch);
 
+  void note_wait(Seconds wait);
   void search_library();
   void follow_tentative(KernelNumber previous, KernelNumber kernel);
   void follow_locked(std::uint64_t launch, KernelNumber previous, KernelNumber kernel);
 
   void analyse();
+  std::uint64_t recent() const;
+  void look_at_recent();
   std::optional<Finding> look_back();
   void consider(const std::optional<Finding>& finding);
   void consider_in_lock(std::optional<Finding> finding);
@@ -59,7 +65,10 @@ class LaunchDetector::Core {
   void lock_known();
   void begin_lock(std::uint64_t from, const Lock& lock);
   void tell_boundary(std::uint64_t launch);
-  void leave();
+  void leave(bool may_hold);
+  void give_up_hold();
+  std::optional<double> hidden_since(const std::optional<std::uint64_t>& last,
+                                     std::uint64_t until) const;
 
   Pattern make_pattern(std::uint32_t phase, const Reference& reference) const;
   Anchor anchor_of(const Reference& reference) const;
@@ -77,6 +86,7 @@ class LaunchDetector::Core {
   // Launches after search_start_ at which the next analysis is due.
   std::uint64_t due_ = kFirstAnalysis;
   std::uint64_t analysed_ = 0;  // launches after search_start_ at the last analysis
+  Instant looked_;              // time of the last analysis, of whatever stretch
   Reference reference_;         // the tentative or locked pattern
   double gap_ = 0;              // launches per iteration of that pattern
   double waits_ = 1;            // see Finding::waits
@@ -85,7 +95,24 @@ class LaunchDetector::Core {
   bool lock_pending_ = false;
   std::optional<PhaseLibrary::Match> match_pending_;
   std::uint32_t phase_ = 0;
+  struct LastBoundary {
+    std::uint32_t phase = 0;
+    std::uint64_t launch = 0;
+    Instant time;
+  };
+  // Of the pattern in force; nullopt if launches were missed since.
+  std::optional<LastBoundary> last_boundary_;
+  std::optional<LastBoundary> left_;  // where the last phase that was left ended
+  // Set during an interlude that is expected to end soon: nothing is told of it.
+  struct Hold {
+    Pattern left;
+    Instant since;     // when the pattern ended
+    Instant deadline;  // when it is broken after all
+  };
+  std::optional<Hold> held_;
+  double carried_ = 0;  // iterations that ended during an interlude, for the next boundary
   bool idle_told_ = false;
+  std::array<Seconds, 2> waits_of_host_{};  // the longest between two launches, slowly forgotten
   Instant watched_since_;
 };
 

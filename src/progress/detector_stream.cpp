@@ -2,6 +2,7 @@
 //
 // The half of the detector that handles each launch: O(1), without allocation.
 #include <algorithm>
+#include <utility>
 
 #include "progress/confirmation.h"
 #include "progress/detector_core.h"
@@ -11,6 +12,12 @@ namespace {
 
 constexpr Seconds kIdle(5);
 constexpr double kIdlePeriods = 20;
+// A host that launches a whole optimizer step and then waits for the GPU is not idle. A lower clock
+// may make its waits a few times as long.
+constexpr double kIdleWaits = 4;
+constexpr double kHoldInterludes = 1.5;
+constexpr Seconds kHoldMore(0.5);
+constexpr double kForgetWait = 0.995;  // of a wait's length, per iteration
 constexpr Seconds kClockWentBack(1);
 // Half of the axis, so that differences never overflow.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
@@ -24,7 +31,8 @@ Instant LaunchDetector::Core::in_order(Instant time) {
   time = Instant::from_nanoseconds(ns);
   if (ring_.end() == 0 || time >= now()) return time;
   if (now() - time < kClockWentBack) return now();
-  if (state_ == DetectorState::kLocked) leave();
+  if (held_) give_up_hold();
+  if (state_ == DetectorState::kLocked) leave(/*may_hold=*/false);
   search_from(ring_.end());
   return time;
 }
@@ -45,8 +53,10 @@ void LaunchDetector::Core::add(const Launch& launch) {
   const std::uint64_t at = ring_.end();
   const KernelNumber previous = at > 0 ? ring_.kernel(at - 1) : KernelNumbers::kOther;
   const KernelNumber kernel = numbers_.number(launch.kernel);
+  if (at > 0) note_wait(time - now());
   ring_.push(time, kernel);
   idle_told_ = false;
+  if (held_ && time > held_->deadline) give_up_hold();
   switch (state_) {
     case DetectorState::kSearch:
       search_library();
@@ -61,8 +71,19 @@ void LaunchDetector::Core::add(const Launch& launch) {
   }
 }
 
+// Keeps the longest two waits of the host. The second tells how long it usually waits: one that
+// came once may be a checkpoint.
+void LaunchDetector::Core::note_wait(Seconds wait) {
+  if (wait <= waits_of_host_[1]) return;
+  waits_of_host_[1] = std::min(wait, waits_of_host_[0]);
+  waits_of_host_[0] = std::max(wait, waits_of_host_[0]);
+}
+
 void LaunchDetector::Core::missed(Instant watched_since) {
   watched_since_ = watched_since;
+  last_boundary_.reset();
+  left_.reset();
+  if (held_) give_up_hold();
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
   outer_.resume();
@@ -96,7 +117,7 @@ void LaunchDetector::Core::follow_locked(std::uint64_t launch, KernelNumber prev
   const Tracker::Outcome outcome = tracker_.add(launch, previous, kernel);
   if (outcome == Tracker::Outcome::kNothing) return;
   if (outcome == Tracker::Outcome::kBoundary) return tell_boundary(launch);
-  leave();
+  leave(/*may_hold=*/true);
 }
 
 void LaunchDetector::Core::weigh_evidence() {
@@ -112,12 +133,14 @@ void LaunchDetector::Core::weigh_evidence() {
                           .gap_cv = tracker_.gap_cv(),
                           .launches = tracker_.mean_gap(),
                           .waits = waits_,
-                          .distinct = tracker_.distinct()};
+                          .distinct = tracker_.distinct(),
+                          .elastic = reference_.elastic};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
-  // Another analysis is worth its cost once a tenth more launches have come.
+  // Another analysis is worth its cost once a tenth more launches of the pattern have come.
   if (verdict == Verdict::kAnalyse) {
-    due_ = std::min(due_, std::max(analysed_ + analysed_ / 10 + 1, searched()));
+    const std::uint64_t more = std::min(analysed_, evidence.explained) / 10 + 1;
+    due_ = std::min(due_, std::max(analysed_ + more, searched()));
   }
 }
 
@@ -126,11 +149,14 @@ void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
                     .time = ring_.time(launch),
                     .gpu_time = std::nullopt,
                     .launch = launch,
-                    .iterations = static_cast<double>(tracker_.iterations()),
+                    .iterations = tracker_.iterations() + carried_,
                     .confidence = reference_.quality};
   sink_->boundary(boundary);
-  if (tracker_.iterations() == 0) return;
-  if (outer_.ended(tracker_.iterations(), tracker_.events())) {
+  for (Seconds& wait : waits_of_host_) wait = kForgetWait * wait;
+  last_boundary_ = LastBoundary{phase_, launch, boundary.time};
+  const unsigned ended = tracker_.iterations() + static_cast<unsigned>(std::exchange(carried_, 0));
+  if (ended == 0) return;
+  if (outer_.ended(ended, tracker_.events())) {
     sink_->levels_changed(make_pattern(phase_, reference_), boundary.time);
   }
   for (const OuterLevels::Level& level : outer_.levels()) {
@@ -141,24 +167,38 @@ void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
   }
 }
 
-void LaunchDetector::Core::leave() {
+// The pattern has ended, perhaps for an evaluation only. Where the job has returned from one
+// before, it is given half as long again, and a little more, to do so again.
+void LaunchDetector::Core::leave(bool may_hold) {
   const std::uint64_t since = std::max(tracker_.first_bad(), ring_.begin());
   const Pattern left = make_pattern(phase_, reference_);
   library_.update(phase_, tracker_.learnt(reference_));
+  const Seconds interlude = library_.find(phase_) ? library_.find(phase_)->interlude : Seconds(0);
+  const Instant ended = ring_.time(since);
+  left_ = last_boundary_;
   search_from(since);
-  sink_->broken(left, ring_.time(since), now());
+  if (may_hold && interlude > Seconds(0)) {
+    held_ = Hold{left, ended, ended + kHoldInterludes * interlude + kHoldMore};
+    return;
+  }
+  sink_->broken(left, ended, now());
 }
 
-void LaunchDetector::Core::check_idle(Instant now_told) {
+void LaunchDetector::Core::give_up_hold() {
+  const Hold hold = *std::exchange(held_, std::nullopt);
+  sink_->broken(hold.left, hold.since, now());
+}
+
+void LaunchDetector::Core::check_idle(Instant now_told, Instant arrived) {
   if (ring_.end() == 0 || idle_told_) return;
   double longest = kIdle.value();
   const std::uint64_t first = std::max(search_start_, ring_.begin());
   if (state_ == DetectorState::kLocked && first < ring_.end()) {
     const double launches = static_cast<double>(ring_.end() - first);
     const double period = (now() - ring_.time(first)).value() / launches * tracker_.mean_gap();
-    longest = std::max(longest, kIdlePeriods * period);
+    longest = std::max({longest, kIdlePeriods * period, kIdleWaits * waits_of_host_[1].value()});
   }
-  const Instant since = std::max(now(), watched_since_);
+  const Instant since = std::max({now(), watched_since_, arrived});
   if (now_told - since < Seconds(longest)) return;
   idle_told_ = true;
   sink_->idle(since);

@@ -7,6 +7,7 @@
 
 #include "evidence/progress/detector_trial.h"
 #include "progress/period.h"
+#include "progress/recording_summary.h"
 
 namespace hypermile {
 namespace {
@@ -47,6 +48,20 @@ TEST_P(Fixtures, ReportsEachIterationOnceAndInOrder) {
     EXPECT_GE(told.boundaries[i].time, told.boundaries[i - 1].time);
     EXPECT_EQ(told.boundaries[i].iterations, 1);
   }
+}
+
+// A start-up of 2443 launches in 1.7 s, then one graph per step of 14 ms; the host dispatches ten
+// and blocks.
+TEST(JaxTransformer, IsLockedWithinASecondAndCountedExactly) {
+  const LabelledStream stream = fixture("jax_transformer");
+
+  const DetectorTrace told = trace(stream, 0);
+
+  ASSERT_EQ(told.locks.size(), 1U);
+  EXPECT_LE((told.locks[0].lock.time - stream.gpu_begins.front()).value(), 1);
+  EXPECT_EQ(told.locks[0].pattern.launches_per_iteration, 1);
+  EXPECT_TRUE(told.breaks.empty());
+  EXPECT_NEAR(summarize_recording(stream.launches).iterations, 715, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(H200, Fixtures,

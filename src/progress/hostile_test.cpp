@@ -6,6 +6,7 @@
 
 #include "evidence/progress/detector_trial.h"
 #include "evidence/progress/made_streams.h"
+#include "progress/recording_summary.h"
 #include "testing/hostile_launches.h"
 
 namespace hypermile {
@@ -47,6 +48,20 @@ TEST(Hostile, MillionsOfDistinctKernelsUseNoMoreMemory) {
 
   EXPECT_LE(detected.detector.memory_bytes(), std::size_t{4} << 20);
   EXPECT_NE(detected.detector.state(), DetectorState::kLocked);
+}
+
+// Beyond the table of kernels all share one number, which is then launched all the time.
+TEST(Hostile, DifferentKernelsAreNoIterations) {
+  std::vector<Launch> launches;
+  for (std::uint32_t i = 0; i < 300'000; ++i)
+    launches.push_back({Instant::from_nanoseconds(i * 10'000LL), i, 0, 0});
+
+  const RecordingSummary summary = summarize_recording(launches);
+  EXPECT_TRUE(summary.levels.empty()) << summary.levels.front().iterations;
+  EXPECT_EQ(summary.confidence, 0);
+
+  for (Launch& launch : launches) launch.kernel = kOtherKernel;
+  EXPECT_TRUE(summarize_recording(launches).levels.empty()) << "names that found no room in a ring";
 }
 
 TEST(Hostile, ClockThatJumpsBackBeginsAnewAndLocksAgain) {

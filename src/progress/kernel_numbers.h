@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "inject/launch.h"
+
 namespace hypermile {
 
 using KernelNumber = std::uint16_t;
@@ -22,6 +24,7 @@ class KernelNumbers {
 
   // The kernel's number; a new kernel gets a new number while any are left.
   KernelNumber number(std::uint32_t kernel) {
+    if (kernel == kOtherKernel) return kOther;
     std::size_t at = (kernel * 0x9E3779B1U) >> (32 - kSlotBits);
     for (int probes = 0; probes < kProbes; ++probes, at = (at + 1) % kSlots) {
       Slot& slot = slots_[at];

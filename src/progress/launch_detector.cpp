@@ -11,6 +11,7 @@ constexpr double kTentativeConfidence = 0.3;
 }  // namespace
 
 double LaunchDetector::Core::confidence() const {
+  if (held_) return held_->left.confidence;
   if (state_ == DetectorState::kSearch) return 0;
   return reference_.quality * (state_ == DetectorState::kLocked ? 1 : kTentativeConfidence);
 }
@@ -27,6 +28,7 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
                   .launches_per_iteration = tracker_.mean_gap(),
                   .similarity = tracker_.similarity(),
                   .confidence = confidence(),
+                  .elastic = reference.elastic,
                   .outer = {}};
   if (state_ != DetectorState::kLocked) return pattern;
   std::uint32_t level = 0;
@@ -41,6 +43,7 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
 }
 
 std::optional<Pattern> LaunchDetector::Core::pattern() const {
+  if (held_) return held_->left;
   if (state_ == DetectorState::kSearch) return std::nullopt;
   return make_pattern(phase_, reference_);
 }
@@ -57,6 +60,7 @@ std::vector<Pattern> LaunchDetector::Core::phases() const {
                         .launches_per_iteration = phase.reference.length(),
                         .similarity = phase.reference.similarity,
                         .confidence = phase.reference.quality,
+                        .elastic = phase.reference.elastic,
                         .outer = {}});
   }
   return patterns;
@@ -99,8 +103,8 @@ void LaunchDetector::add_all(std::span<const Launch> launches) {
     core_->analyse_if_due();
   }
 }
-void LaunchDetector::check_idle(Instant now) {
-  core_->check_idle(now);
+void LaunchDetector::check_idle(Instant now, Instant arrived) {
+  core_->check_idle(now, arrived);
 }
 DetectorState LaunchDetector::state() const {
   return core_->state();

@@ -57,6 +57,7 @@ struct Pattern {
   double launches_per_iteration = 0;
   double similarity = 0;          // 0..1: how alike the iterations are, by their kernels
   double confidence = 0;          // 0..1; below 0.3 while tentative
+  bool elastic = false;           // iterations differ in length, as sequences do
   std::vector<OuterLevel> outer;  // from inner to outer, at most two
 };
 
@@ -112,8 +113,9 @@ class LaunchDetector {
   void analyse_if_due();
   // add() and analyse_if_due() for each launch, for recordings and simulations.
   void add_all(std::span<const Launch> launches);
-  // Reports a pause to the sink. `now` is on the same axis as the launches' times.
-  void check_idle(Instant now);
+  // Reports a pause to the sink. `arrived` is when the newest launch was read, which may be long
+  // after it was made. Both are on the same axis as the launches' times.
+  void check_idle(Instant now, Instant arrived);
 
   DetectorState state() const;
   // 0..1; 0 while searching.

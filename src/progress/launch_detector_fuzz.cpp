@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     detector.add(launch);
     rate.add(launch);
     if (launch.blocks % 4 == 0) detector.analyse_if_due();
-    if (launch.blocks == 255) detector.check_idle(last);
+    if (launch.blocks == 255) detector.check_idle(last, last);
   }
   const auto estimate = rate.estimate(last);
   if (estimate && !(estimate->launches.per_second >= 0)) std::abort();

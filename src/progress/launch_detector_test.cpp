@@ -94,14 +94,50 @@ TEST(LaunchDetector, ReportsAPauseOnceAndKeepsThePattern) {
   detector.add_all(stream.launches);
   const Instant last = stream.launches.back().time;
 
-  detector.check_idle(last + Seconds(4.9));
+  detector.check_idle(last + Seconds(4.9), last);
   EXPECT_TRUE(told.idles.empty());
-  detector.check_idle(last + Seconds(5.1));
-  detector.check_idle(last + Seconds(60));
+  detector.check_idle(last + Seconds(5.1), last);
+  detector.check_idle(last + Seconds(60), last);
 
   ASSERT_EQ(told.idles.size(), 1U);
   EXPECT_EQ(told.idles[0], last);
   EXPECT_EQ(detector.state(), DetectorState::kLocked);
+}
+
+// Eight micro-batches at once, then a wait for the GPU.
+TEST(LaunchDetector, AHostThatWaitsForEveryOptimizerStepIsNotIdle) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  Launch launch;
+  const auto step = [&](Seconds wait) {
+    for (std::uint32_t i = 0; i < 8 * 40; ++i) {
+      launch.kernel = 100 + i % 40;
+      launch.time = launch.time + microseconds(6);
+      detector.add(launch);
+      detector.analyse_if_due();
+    }
+    launch.time = launch.time + wait;
+  };
+  for (int i = 0; i < 20; ++i) step(Seconds(4));
+  ASSERT_EQ(detector.state(), DetectorState::kLocked);
+  const Instant last = launch.time - Seconds(4);
+
+  detector.check_idle(last + Seconds(13), last);  // a lower clock takes three times as long
+  EXPECT_TRUE(told.idles.empty());
+  detector.check_idle(last + Seconds(30), last);
+  EXPECT_EQ(told.idles.size(), 1U);
+}
+
+TEST(LaunchDetector, LaunchesThatWereReadLateAreNoPause) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  const LabelledStream stream = small_network(100);
+  detector.add_all(stream.launches);
+  const Instant last = stream.launches.back().time;
+
+  detector.check_idle(last + Seconds(9), last + Seconds(8));
+
+  EXPECT_TRUE(told.idles.empty());
 }
 
 TEST(LaunchDetector, ResumesAfterAPauseWithoutABreak) {

@@ -114,9 +114,9 @@ TEST_F(MissedLaunches, AreNotReportedAsAPause) {
   const Instant end = stream.launches.back().time;
 
   detector_.missed(end + Seconds(30));
-  detector_.check_idle(end + Seconds(31));
+  detector_.check_idle(end + Seconds(31), end);
   EXPECT_TRUE(told_.idles.empty());
-  detector_.check_idle(end + Seconds(36));
+  detector_.check_idle(end + Seconds(36), end);
 
   ASSERT_EQ(told_.idles.size(), 1U);
   EXPECT_EQ(told_.idles[0], end + Seconds(30));

@@ -12,6 +12,8 @@ constexpr double kSamePhase = 0.85;
 constexpr double kAsUsual = 0.15;  // a segment's similarity may be lower by this much
 constexpr unsigned kSegments = 2;
 constexpr Seconds kLasting = milliseconds(100);
+// Nobody waits longer for a phase to come back.
+constexpr Seconds kLongestInterlude(3);
 constexpr int kCatchUp = 4;  // launches looked at per new launch
 constexpr double kTooLong = 2.5;
 constexpr double kSlack = 64;  // launches
@@ -52,6 +54,7 @@ PhaseLibrary::Recognised PhaseLibrary::recognise(const Reference& reference) {
     best = phases_.size() < kMost ? &phases_.emplace_back()
                                   : &*std::ranges::min_element(phases_, {}, &Phase::used);
     best->number = next_number_++;
+    best->interlude = Seconds(0);
   }
   best->reference = reference;
   best->used = ++uses_;
@@ -68,6 +71,14 @@ void PhaseLibrary::update(std::uint32_t number, Reference reference) {
 const PhaseLibrary::Phase* PhaseLibrary::find(std::uint32_t number) const {
   const auto phase = std::ranges::find(phases_, number, &Phase::number);
   return phase == phases_.end() ? nullptr : &*phase;
+}
+
+// Of an interlude that was longer once, a little is forgotten each time.
+void PhaseLibrary::came_back(std::uint32_t number, Seconds interlude) {
+  const auto phase = std::ranges::find(phases_, number, &Phase::number);
+  if (phase == phases_.end()) return;
+  phase->interlude =
+      interlude > kLongestInterlude ? Seconds(0) : std::max(interlude, 0.9 * phase->interlude);
 }
 
 void PhaseLibrary::clear(Search& search) {
@@ -107,7 +118,8 @@ bool PhaseLibrary::look(Search& search, const Phase& phase, const LaunchRing& ri
   bool found = false;
   const bool is_anchor =
       kernel == anchor.kernel && (!anchor.pair || ring.previous(launch) == anchor.previous);
-  const bool stray = search.open && static_cast<double>(length) < 0.5 * search.length;
+  const bool stray =
+      search.open && !phase.reference.elastic && static_cast<double>(length) < 0.5 * search.length;
   if (is_anchor && !stray) {
     if (search.open && matches(search, phase, length)) {
       if (search.run++ == 0) search.run_start = search.start;
@@ -135,6 +147,13 @@ bool PhaseLibrary::look(Search& search, const Phase& phase, const LaunchRing& ri
 
 bool PhaseLibrary::matches(const Search& search, const Phase& phase,
                            std::uint64_t segment_length) const {
+  if (phase.reference.elastic) {
+    const auto& witnesses = phase.reference.witnesses;
+    const auto once = std::ranges::count_if(
+        witnesses, [&](KernelNumber kernel) { return search.counts[kernel] == 1; });
+    return static_cast<double>(once) >=
+           (1 - kAsUsual) * static_cast<double>(std::max<std::size_t>(1, witnesses.size()));
+  }
   double matched = 0;
   for (const KernelCount& each : phase.reference.counts) {
     matched +=

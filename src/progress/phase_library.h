@@ -24,6 +24,8 @@ class PhaseLibrary {
     std::uint32_t number = 0;
     Reference reference;
     std::uint64_t used = 0;
+    // The longest interlude, an evaluation, after which the job returned to this phase; 0 if none.
+    Seconds interlude = {};
   };
 
   struct Match {
@@ -43,6 +45,8 @@ class PhaseLibrary {
   void update(std::uint32_t number, Reference reference);
   std::span<const Phase> phases() const { return phases_; }
   const Phase* find(std::uint32_t number) const;
+  // The job returned to the phase after `interlude`.
+  void came_back(std::uint32_t number, Seconds interlude);
 
   // Starts to look for the phases at this launch.
   void search_from(std::uint64_t launch);

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "progress/hidden_iterations.h"
 #include "progress/launch_detector.h"
 #include "progress/period.h"
 
 namespace hypermile {
 namespace {
+
+constexpr double kInterlude = 2;  // iterations, in launches
 
 // A time in one pattern, from its first known boundary to its last.
 struct Stay {
@@ -36,7 +40,9 @@ class Collector final : public DetectorSink {
     stays.push_back({pattern.phase, {}});
   }
   void boundary(const Boundary& boundary) override {
-    if (boundary.pattern.level == 0 && !stays.empty()) stays.back().boundaries.push_back(boundary);
+    if (boundary.pattern.level != 0 || stays.empty()) return;
+    if (after_interlude(boundary)) stays.push_back({boundary.pattern.phase, {}});
+    stays.back().boundaries.push_back(boundary);
   }
   void levels_changed(const Pattern& pattern, Instant) override {
     Pattern& kept = patterns[pattern.phase];
@@ -49,6 +55,16 @@ class Collector final : public DetectorSink {
   }
   void idle(Instant) override {}
 
+  // The detector counts on over an evaluation; the period is that of the steps alone.
+  bool after_interlude(const Boundary& boundary) const {
+    if (stays.back().boundaries.empty()) return false;
+    if (patterns.at(boundary.pattern.phase).elastic) return false;
+    const auto launches =
+        static_cast<double>(boundary.launch - stays.back().boundaries.back().launch);
+    return launches > kInterlude * std::max(1.0, boundary.iterations) *
+                          patterns.at(boundary.pattern.phase).launches_per_iteration;
+  }
+
   std::vector<Stay> stays;
   std::map<std::uint32_t, Pattern> patterns;
   std::vector<Instant> changes;
@@ -60,35 +76,81 @@ double inner_per_outermost(const Pattern& pattern) {
   return pattern.outer.empty() ? 1 : std::max(1U, pattern.outer.back().inner);
 }
 
-// Estimates the iterations before the first boundary and after the last of each stay from launches,
-// up to the neighbouring stay or the end of the recording.
-double at_the_edges(const std::vector<Stay>& stays,
-                    const std::map<std::uint32_t, Pattern>& patterns, std::size_t launches) {
-  double sum = 0;
-  std::uint64_t covered = 0;
-  for (const Stay& stay : stays) {
-    const Pattern& pattern = patterns.at(stay.phase);
-    const std::uint64_t first = stay.boundaries.front().launch;
-    const double each =
-        std::max(1.0, pattern.launches_per_iteration) * inner_per_outermost(pattern);
-    if (first > covered) sum += static_cast<double>(first - covered) / each;
-    covered = std::max(covered, stay.boundaries.back().launch);
-    if (&stay == &stays.back() && launches > covered) {
-      sum += static_cast<double>(launches - covered) / each;
+// The iterations of `phase` that hide in launches without boundaries.
+double hidden_in(std::span<const Launch> launches, const LaunchDetector& detector,
+                 std::uint32_t phase) {
+  std::map<std::uint32_t, HiddenKernel> kernels;
+  for (const KernelShare& share : detector.kernel_mix(phase)) {
+    kernels[share.kernel].per_iteration = share.count;
+  }
+  for (const Launch& launch : launches) {
+    const auto found = kernels.find(launch.kernel);
+    if (found != kernels.end()) found->second.launched += 1;
+  }
+  std::vector<HiddenKernel> counted;
+  for (const auto& [kernel, each] : kernels) counted.push_back(each);
+  return hidden_iterations(std::move(counted));
+}
+
+// An evaluation: a shorter phase from which the job returned to the longer one before it. What a
+// job does last may be anything, so it counts.
+std::set<std::uint32_t> evaluations(const Collector& seen) {
+  std::set<std::uint32_t> phases;
+  for (std::size_t i = 1; i + 1 < seen.stays.size(); ++i) {
+    const std::uint32_t phase = seen.stays[i].phase;
+    const std::uint32_t around = seen.stays[i - 1].phase;
+    if (around != seen.stays[i + 1].phase || around == phase) continue;
+    if (seen.patterns.at(phase).launches_per_iteration <
+        seen.patterns.at(around).launches_per_iteration) {
+      phases.insert(phase);
     }
   }
+  return phases;
+}
+
+// Counts outermost iterations over the whole recording: those within stays, and those hidden
+// before, between and behind them.
+double count_iterations(const Collector& seen, std::span<const Launch> launches,
+                        const LaunchDetector& detector, const std::set<std::uint32_t>& uncounted) {
+  double sum = 0;
+  std::uint64_t covered = 0;
+  std::optional<std::uint32_t> before;  // phase of the counted stay before the gap
+  const auto count = [&](std::uint32_t phase, double iterations) {
+    sum += iterations / inner_per_outermost(seen.patterns.at(phase));
+  };
+  const auto count_gap = [&](std::uint32_t phase, std::uint64_t end) {
+    const auto gap = launches.subspan(covered, end - covered);
+    const double hidden = hidden_in(gap, detector, phase);
+    // Less than an iteration's launches is a part of one; more is something else.
+    const double rest =
+        static_cast<double>(gap.size()) / seen.patterns.at(phase).launches_per_iteration - hidden;
+    count(phase, hidden + (rest > 0 && rest < 1 ? rest : 0));
+  };
+  for (const Stay& stay : seen.stays) {
+    if (uncounted.contains(stay.phase)) continue;
+    const std::uint64_t first = std::max(stay.boundaries.front().launch, covered);
+    count_gap(before.value_or(stay.phase), first);
+    count(stay.phase, stay.iterations());
+    covered = std::max(covered, stay.boundaries.back().launch);
+    before = stay.phase;
+  }
+  if (before) count_gap(*before, launches.size());
   return sum;
 }
 
-Seconds period_of(const Stay& stay) {
+// A robust slope leaves out what is rare. Where lengths differ, long iterations are rare and count.
+Seconds period_of(const Stay& stay, bool elastic) {
+  if (elastic) return stay.span() / std::max(1.0, stay.iterations());
   if (const auto period = estimate_period(stay.boundaries)) return period->per_iteration;
   return stay.span() / std::max(1.0, stay.iterations());
 }
 
-void describe_levels(const Collector& seen, RecordingSummary& summary) {
+void describe_levels(const Collector& seen, const std::set<std::uint32_t>& uncounted,
+                     RecordingSummary& summary) {
   std::map<std::uint32_t, double> seconds;
   std::map<std::uint32_t, double> iterations;
   for (const Stay& stay : seen.stays) {
+    if (uncounted.contains(stay.phase)) continue;
     seconds[stay.phase] += stay.span().value();
     iterations[stay.phase] += stay.iterations();
   }
@@ -98,7 +160,7 @@ void describe_levels(const Collector& seen, RecordingSummary& summary) {
   const Stay& stay = *std::ranges::max_element(seen.stays, {}, [&](const Stay& one) {
     return one.phase == pattern.phase ? one.span().value() : -1.0;
   });
-  const Seconds period = period_of(stay);
+  const Seconds period = period_of(stay, pattern.elastic);
   summary.confidence = pattern.confidence;
   summary.levels.push_back({period, iterations[pattern.phase]});
   for (const OuterLevel& outer : pattern.outer) {
@@ -122,14 +184,11 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
                          : "no pattern of launches repeats";
     return summary;
   }
-  describe_levels(seen, summary);
-  for (const Stay& stay : seen.stays) {
-    summary.iterations += stay.iterations() / inner_per_outermost(seen.patterns.at(stay.phase));
-  }
-  const double edges = at_the_edges(seen.stays, seen.patterns, launches.size());
-  summary.iterations += edges;
+  const std::set<std::uint32_t> uncounted = evaluations(seen);
+  describe_levels(seen, uncounted, summary);
+  summary.iterations = count_iterations(seen, launches, detector, uncounted);
   // With a single pattern, its levels also count over the whole recording.
-  if (seen.patterns.size() == 1) {
+  if (seen.patterns.size() == uncounted.size() + 1) {
     const double outermost = summary.levels.back().iterations;
     const double grown = outermost > 0 ? summary.iterations / outermost : 1;
     for (LevelSummary& level : summary.levels) level.iterations *= grown;

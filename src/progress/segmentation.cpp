@@ -90,6 +90,33 @@ double Segmentation::once_in(std::span<const std::uint32_t> positions) const {
   return static_cast<double>(once) / static_cast<double>(segments());
 }
 
+double Segmentation::present(const TokenTable& table, double share) {
+  double all = 0;
+  double present = 0;
+  for (const KernelNumber kernel : table.kernels()) {
+    count(table.kernel_positions(kernel));
+    double launches = 0;
+    for (std::size_t i = 0; i < occurring_; ++i) launches += occurrences_[i].count;
+    all += launches;
+    if (static_cast<double>(occurring_) >= share * static_cast<double>(segments())) {
+      present += launches;
+    }
+  }
+  return all > 0 ? present / all : 0;
+}
+
+std::size_t Segmentation::constant(const TokenTable& table, double share) {
+  std::size_t kernels = 0;
+  for (const KernelCount& each : reference_) {
+    count(table.kernel_positions(each.kernel));
+    const auto same = std::count_if(
+        occurrences_.begin(), occurrences_.begin() + static_cast<std::ptrdiff_t>(occurring_),
+        [&](const Occurrence& one) { return static_cast<float>(one.count) == each.count; });
+    if (static_cast<double>(same) >= share * static_cast<double>(segments())) ++kernels;
+  }
+  return kernels;
+}
+
 Segmentation::Place Segmentation::place(std::span<const std::uint32_t> positions) const {
   double sum = 0;
   double squares = 0;

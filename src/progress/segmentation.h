@@ -46,6 +46,10 @@ class Segmentation {
   double reference_length() const { return reference_length_; }
   // The share of segments that contain exactly one of `positions`.
   double once_in(std::span<const std::uint32_t> positions) const;
+  // The share of launches whose kernels occur in at least `share` of the segments.
+  double present(const TokenTable& table, double share);
+  // Kernels of which at least `share` of the segments contain exactly the median number.
+  std::size_t constant(const TokenTable& table, double share);
   // Where `positions` stand in their segments, as a share of the segment's length.
   struct Place {
     double mean = 0;

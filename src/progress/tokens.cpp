@@ -124,6 +124,9 @@ void TokenTable::group_pairs(const LaunchRing& ring) {
 void TokenTable::keep_if_even(TokenName name, std::span<const std::uint32_t> at,
                               std::uint32_t first) {
   if (at.size() < kLeastOccurrences) return;
+  // Many different kernels share that number, so its return means nothing.
+  if (name.kernel == KernelNumbers::kOther) return;
+  if (name.pair && name.previous == KernelNumbers::kOther) return;
   std::uint32_t longest = 0;
   double squares = 0;
   for (std::size_t i = 1; i < at.size(); ++i) {

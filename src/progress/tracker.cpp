@@ -47,6 +47,7 @@ void Tracker::start(const Reference& reference) {
   witness_clock_ = kMostWitnesses;
   disorder_ = 0;
   similarity_ = reference.similarity;
+  elastic_ = reference.elastic && witnesses_ > 0;
   shortest_ = reference.shortest;
   longest_ = reference.longest;
   most_bad_ = std::max({0.75 * length_, 1.25 * reference.worst_mismatch, 32.0});
@@ -103,13 +104,24 @@ bool Tracker::count(Kernel& kernel, KernelNumber number) {
 // True for a launch of the anchor's kernel in the middle of an iteration.
 bool Tracker::stray_anchor() const {
   if (!open_) return false;
+  if (elastic_) return witnesses_come() < 0.5;
   if (segment_length_ < kTooShort * shortest_) return true;
   const double explained = segment_length_ - excess_;
   return segment_length_ < 0.5 * length_ && explained < 0.5 * similarity_ * length_;
 }
 
+// The share of the witnesses that came exactly once in this segment.
+double Tracker::witnesses_come() const {
+  std::size_t come = 0;
+  for (const KernelNumber number : members_) {
+    if (kernels_[number].witness >= 0 && kernels_[number].count == 1) ++come;
+  }
+  return static_cast<double>(come) / static_cast<double>(witnesses_);
+}
+
 bool Tracker::too_much_unexplained() const {
   if (segment_length_ > give_up_) return true;
+  if (elastic_) return false;
   const double unexplained = bad_ + excess_ - (1.2 - similarity_) * length_;
   if (unexplained <= most_bad_) return false;
   // A missed anchor doubles every count, so only launches beyond twice the reference and beyond the
@@ -143,8 +155,11 @@ void Tracker::close_segment(std::uint64_t launch) {
   } else {
     iterations_ = 1;
     double alike = hypermile::similarity(compare(1), segment_length_, length_);
-    if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_)
+    if (elastic_) {
+      alike = witnesses_come();
+    } else if (alike < similarity_ - kAsUsual && segment_length_ > 1.6 * length_) {
       alike = try_several(alike);
+    }
     const bool unusual = alike < similarity_ - kAsUsual;
     if (unusual && (segments_ == 0 || std::exchange(resumed_, false))) {
       // Tracking has not begun: whatever lies before the first usual iteration is something else,
@@ -187,6 +202,8 @@ double Tracker::compare(unsigned times) {
     matched += std::min(count, reference);
     const float off = count - reference;
     if (off <= 0.5F && off > -0.5F) continue;
+    // How often the kernels of time steps come tells nothing.
+    if (elastic_ && kernel.reference >= 1.5F) continue;
     const auto by = static_cast<std::uint32_t>(std::lround(std::abs(off)));
     events_.push_back({number, off > 0, by});
   }

@@ -50,6 +50,7 @@ class Tracker {
   std::uint64_t first_bad() const { return bad_ > 0 ? first_bad_ : segment_start_; }
   double length() const { return length_; }
   double similarity() const { return similarity_; }
+  bool elastic() const { return elastic_; }
   // Standard deviation over mean of the launches in the last iterations, at most 128.
   double gap_cv() const;
   // Mean launches of the same iterations.
@@ -77,6 +78,7 @@ class Tracker {
     return kernel == anchor_.kernel && (!anchor_.pair || previous == anchor_.previous);
   }
   bool stray_anchor() const;
+  double witnesses_come() const;
   void close_segment(std::uint64_t launch);
   double try_several(double alike);
   double compare(unsigned times);
@@ -91,6 +93,7 @@ class Tracker {
   std::vector<KernelNumber> members_;  // kernels with a reference or a count
   std::vector<CountEvent> events_;
 
+  bool elastic_ = false;
   bool open_ = false;
   bool resumed_ = false;  // resume() was called, and no whole iteration has come since
   unsigned iterations_ = 0;

@@ -55,7 +55,8 @@ bool ends_inside_a_line(int fd) {
 }  // namespace
 
 Result<std::unique_ptr<LineSink>> open_log_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  // Non-blocking, so that a pipe that nobody reads makes the log fail and not the run wait.
+  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
   if (fd < 0) return io_error(path, "open");
   auto file = std::make_unique<LogFile>(path, fd);
   if (ends_inside_a_line(fd)) RETURN_IF_ERROR(file->write("\n"));

@@ -31,6 +31,8 @@ std::string unit_of(const std::string& quantity) {
 }
 
 struct Teller {
+  const std::string& decided;  // the reason of the decision before; it is not told again
+
   Words operator()(const RunStart&) const { return {}; }
   Words operator()(const SampleEvent&) const { return {}; }
   Words operator()(const Forecast&) const { return {}; }
@@ -68,14 +70,18 @@ struct Teller {
   Words operator()(const Decision& e) const {
     if (e.policy == "truth") return {};
     const bool exploring = flag(e.numbers, "exploring");
+    const std::string name = to_string(e.setting);
     const std::string what = e.setting.empty()
                                  ? (exploring ? "measure the default" : "stay at the default")
-                                 : (exploring ? "try " : "keep ") + to_string(e.setting);
+                                 : (exploring ? "try " : "keep ") + name;
+    // A reason that begins with the setting's name would say it twice.
+    const bool named = !e.setting.empty() && e.reason.starts_with(name + " ");
+    const std::string why = named ? ", which" + e.reason.substr(name.size()) : because(e.reason);
     const std::string sure =
         e.confidence && !e.setting.empty()
             ? fmt::format(" ({:.0f} % sure that it keeps the bound)", 100 * *e.confidence)
             : "";
-    return EventWords{"decision", what + because(e.reason) + sure};
+    return EventWords{"decision", what + why + sure};
   }
   Words operator()(const SettingChange& e) const {
     if (e.accepted) return {};
@@ -83,8 +89,11 @@ struct Teller {
                                              because(e.problem))};
   }
   Words operator()(const StateChange& e) const {
-    const std::string from = e.previous.empty() ? "" : plain(e.previous) + " → ";
-    return EventWords{"state", from + plain(e.state) + because(e.reason)};
+    const bool moved = e.previous != e.state;
+    const bool told = !e.reason.empty() && e.reason == decided;
+    if (!moved && (told || e.reason.empty())) return {};
+    const std::string from = moved && !e.previous.empty() ? plain(e.previous) + " → " : "";
+    return EventWords{"state", from + plain(e.state) + (told ? "" : because(e.reason))};
   }
   Words operator()(const Drift& e) const {
     return EventWords{"change",
@@ -103,8 +112,18 @@ struct Teller {
 
 }  // namespace
 
-std::optional<EventWords> words_of(const EventBody& body) {
-  return std::visit(Teller{}, body);
+std::optional<EventWords> words_of(const EventBody& body, const std::string& decided) {
+  return std::visit(Teller{decided}, body);
+}
+
+std::string job_words(const RunStart& start) {
+  const auto dashes = std::ranges::find(start.command, "--");
+  const bool job = dashes != start.command.end() && dashes + 1 != start.command.end();
+  std::string words;
+  for (auto word = job ? dashes + 1 : start.command.begin(); word != start.command.end(); ++word) {
+    words += (words.empty() ? "" : " ") + *word;
+  }
+  return words;
 }
 
 }  // namespace hypermile

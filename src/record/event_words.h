@@ -16,6 +16,11 @@ struct EventWords {
 };
 
 // nullopt for events that are shown in another way, as samples and windows are.
-std::optional<EventWords> words_of(const EventBody& body);
+// `decided` is the reason of the decision before: a state that was entered for that reason does not
+// repeat it.
+std::optional<EventWords> words_of(const EventBody& body, const std::string& decided = "");
+
+// The job's command line: the words after -- of what was typed, or all of them.
+std::string job_words(const RunStart& start);
 
 }  // namespace hypermile

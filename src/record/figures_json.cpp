@@ -41,6 +41,23 @@ nlohmann::json job_json(const JobTotals& job) {
   return j;
 }
 
+nlohmann::json job_json(const RunFigures& figures) {
+  json j = job_json(figures.job());
+  const std::optional<JobBill> bill = figures.bill();
+  if (!bill) return j;
+  j["kwh"] = bill->kwh;
+  put(j, "host_joules", bill->host_joules);
+  put(j, "saved_kwh", bill->saved_kwh);
+  put(j, "cost", bill->cost(bill->kwh));
+  put(j, "saved_cost", bill->cost(bill->saved_kwh));
+  if (bill->tariff.price) j["currency"] = bill->tariff.price->currency;
+  put(j, "co2e_g", bill->co2e_g(bill->kwh));
+  put(j, "saved_co2e_g", bill->co2e_g(bill->saved_kwh));
+  if (bill->tariff.carbon) j["carbon_source"] = bill->tariff.carbon->source;
+  j["bill_text"] = bill_text(*bill);
+  return j;
+}
+
 nlohmann::json cost_json(const SettingCost& cost) {
   json j = {{"setting", setting_json(cost.setting)},
             {"windows", cost.windows},

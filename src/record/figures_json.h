@@ -12,6 +12,8 @@ namespace hypermile {
 
 // {"seconds", "joules", "iterations", "saved_j", "saved_wh", "lost_s", "energy_change", …}
 nlohmann::json job_json(const JobTotals& job);
+// The job's figures and, where energy is known, its bill: kWh, money and CO2e.
+nlohmann::json job_json(const RunFigures& figures);
 // {"setting", "windows", "time_per_iteration_s", "time_interval95_s", "energy_change", …}
 nlohmann::json cost_json(const SettingCost& cost);
 // {"process", "phase", "settings", "kept", "kept_each"}

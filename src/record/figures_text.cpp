@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -45,7 +46,8 @@ std::string cost_text(const SettingCost& cost) {
   std::vector<std::string> parts;
   if (cost.time_s) parts.push_back(duration_text(*cost.time_s));
   if (cost.energy_j) parts.push_back(amount_text(*cost.energy_j, "J"));
-  return fmt::format("{} an iteration, from {} windows", fmt::join(parts, " and "), cost.windows);
+  return fmt::format("{} an iteration, from {} window{}", fmt::join(parts, " and "), cost.windows,
+                     cost.windows == 1 ? "" : "s");
 }
 
 std::string change_text(const SettingCost& cost) {
@@ -84,20 +86,63 @@ std::string job_short_text(const JobTotals& job) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+namespace {
+
+// Three digits that matter, however small the amount; whole numbers from 1000 on.
+std::string short_amount(double amount) {
+  const double size = std::abs(amount);
+  if (size >= 1000 || size == 0) return fmt::format("{:.0f}", amount);
+  return fmt::format("{:.{}f}", amount,
+                     std::max(0, 2 - static_cast<int>(std::floor(std::log10(size)))));
+}
+
+// "0.30 EUR" and "380 g CO₂e" for an energy, in that order; those that are known.
+std::vector<std::string> priced(const JobBill& bill, double kwh) {
+  std::vector<std::string> parts;
+  if (const auto cost = bill.cost(kwh)) {
+    parts.push_back(fmt::format("{} {}", short_amount(*cost), bill.tariff.price->currency));
+  }
+  if (const auto grams = bill.co2e_g(kwh)) {
+    parts.push_back(*grams < 1000 ? fmt::format("{} g CO₂e", short_amount(*grams))
+                                  : fmt::format("{} kg CO₂e", short_amount(*grams / 1e3)));
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string bill_text(const JobBill& bill) {
+  std::vector<std::string> parts = {fmt::format(
+      "{} kWh of the GPUs{}", short_amount(bill.kwh),
+      bill.host_joules
+          ? fmt::format(" and, {:.0f} J of it, the host's processors", *bill.host_joules)
+          : "")};
+  for (std::string& part : priced(bill, bill.kwh)) parts.push_back(std::move(part));
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (!bill.saved_kwh) return text;
+  const std::vector<std::string> saved = priced(bill, std::abs(*bill.saved_kwh));
+  if (saved.empty()) return text;
+  return fmt::format("{}; {} {}", text, *bill.saved_kwh < 0 ? "used more:" : "saved",
+                     fmt::join(saved, ", "));
+}
+
 std::string default_text(const JobPhase& phase, const std::string& label) {
   const SettingCost* usual = phase.at({});
   return usual != nullptr ? fmt::format("    {}default: {}\n", label, cost_text(*usual)) : "";
 }
 
 std::string kept_text(const JobPhase& phase, const std::string& label) {
-  if (!phase.kept || (phase.kept->setting.empty() && phase.kept_each.empty())) return "";
+  if (!phase.kept) return "";
+  if (phase.kept->setting.empty() && phase.kept_each.empty() && phase.shares.empty()) return "";
   std::vector<std::string> settings;
   for (const Setting& each : phase.kept_each) settings.push_back(to_string(each));
+  if (!phase.shares.empty()) settings = {to_string(phase.shares, 3)};
   if (settings.empty()) settings.push_back(to_string(phase.kept->setting));
   std::string text =
       fmt::format("    {}kept {}: {}\n", label, fmt::join(settings, ", "), cost_text(*phase.kept));
   if (const std::string change = change_text(*phase.kept); !change.empty()) {
-    text += fmt::format("      at the kept setting, per iteration: {}\n", change);
+    text += fmt::format("      at {}, per iteration: {}\n",
+                        phase.shares.empty() ? "the kept setting" : "that mix", change);
   }
   return text;
 }

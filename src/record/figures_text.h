@@ -30,6 +30,9 @@ std::string job_text(const JobTotals& job);
 // "saved 1886 J (11.1 %), 3.4 % slower": the same in short, for a line that is renewed.
 std::string job_short_text(const JobTotals& job);
 
+// "0.0421 kWh of the GPUs, 0.0126 EUR, 16.0 g CO₂e; saved 0.0005 EUR, 0.6 g CO₂e"
+std::string bill_text(const JobBill& bill);
+
 // Indented lines about one phase; each begins with `label` where it is not empty. "" where nothing
 // was measured.
 std::string default_text(const JobPhase& phase, const std::string& label);

@@ -53,5 +53,21 @@ TEST(FiguresText, NamesARunAtTheDefault) {
   EXPECT_NE(job_text(totals).find("against a run at the default: "), std::string::npos);
 }
 
+TEST(FiguresText, ABillReadsAsASentence) {
+  JobBill bill;
+  bill.kwh = 0.0421;
+  EXPECT_EQ(bill_text(bill), "0.0421 kWh of the GPUs");
+  bill.tariff = {Price{0.3, "EUR"}, CarbonIntensity{380, "as given"}};
+  bill.saved_kwh = 0.005;
+  EXPECT_EQ(bill_text(bill),
+            "0.0421 kWh of the GPUs, 0.0126 EUR, 16.0 g CO₂e; saved 0.00150 EUR, 1.90 g CO₂e");
+  bill.saved_kwh = -0.005;
+  bill.host_joules = 3600;
+  bill.kwh = 12.5;
+  EXPECT_EQ(bill_text(bill),
+            "12.5 kWh of the GPUs and, 3600 J of it, the host's processors, 3.75 EUR, "
+            "4.75 kg CO₂e; used more: 0.00150 EUR, 1.90 g CO₂e");
+}
+
 }  // namespace
 }  // namespace hypermile

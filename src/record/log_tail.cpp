@@ -13,6 +13,8 @@ namespace hypermile {
 namespace {
 
 constexpr std::size_t kChunk = 1 << 18;  // bytes of one read
+// Of one poll, so that a long log delays neither other logs nor an end: a tenth of a second.
+constexpr std::size_t kMostPerPoll = 1 << 24;
 // No event is as long as this many bytes: a text without a line break by then is not a log.
 constexpr std::size_t kLongestLine = 1 << 22;
 
@@ -42,14 +44,20 @@ Error io_error(const std::string& path) {
 Result<void> LogTail::open() {
   struct stat named = {};
   if (::stat(path_.c_str(), &named) != 0) return io_error(path_);
-  if (S_ISDIR(named.st_mode)) {
-    errno = EISDIR;
-    return io_error(path_);
+  // A pipe might never end a read, and a device never end.
+  if (!S_ISREG(named.st_mode)) {
+    return Error{ErrorCode::kIo, fmt::format("{}: is no regular file", path_),
+                 "check the path of the log"};
   }
   const bool same = file_ && named.st_ino == inode_;
   if (same && static_cast<std::uint64_t>(named.st_size) >= offset_) return {};
-  Descriptor fresh(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fresh) return io_error(path_);
+  // Non-blocking, for the case that a pipe has taken its place.
+  Descriptor fresh(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fresh || ::fstat(fresh.get(), &named) != 0) return io_error(path_);
+  if (!S_ISREG(named.st_mode)) {
+    errno = EINVAL;
+    return io_error(path_);
+  }
   file_ = std::move(fresh);
   inode_ = named.st_ino;
   offset_ = 0;
@@ -65,16 +73,18 @@ Result<bool> LogTail::poll() {
   RETURN_IF_ERROR(open());
   std::string chunk(kChunk, '\0');
   bool any = false;
-  while (true) {
+  for (std::size_t read = 0; read < kMostPerPoll;) {
     const ssize_t count =
         ::pread(file_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return io_error(path_);
     if (count == 0) return any;
+    read += static_cast<std::size_t>(count);
     offset_ += static_cast<std::uint64_t>(count);
     any = true;
     take_text(std::string_view(chunk).substr(0, static_cast<std::size_t>(count)));
   }
+  return any;
 }
 
 void LogTail::take_text(std::string_view text) {
@@ -124,7 +134,9 @@ void LogTail::begin_run(const Event& first) {
 
 Result<LogTail> read_log(const std::string& path, DigestSize size) {
   LogTail log(path, size);
-  RETURN_IF_ERROR(log.poll());
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(more, log.poll());
+  }
   if (log.events() > 0) return log;
   if (log.unreadable_lines() == 0 && !log.half_a_line()) {
     return Error{ErrorCode::kParse, path + ": the log is empty",

@@ -31,8 +31,8 @@ class LogTail {
  public:
   explicit LogTail(std::string path, DigestSize size = {}) : path_(std::move(path)), size_(size) {}
 
-  // Reads everything that is new and returns whether anything was. Fails with kNotFound or kIo; a
-  // later poll may succeed.
+  // Reads what is new, 16 MB at most, and returns whether anything was. Fails with kNotFound or
+  // kIo, also where the path names no regular file; a later poll may succeed.
   Result<bool> poll();
 
   // Does the same with text that is not in a file.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kVariables[] = {
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",  "CUDA_INJECTION64_PATH", "HYPERMILE_READ_ONLY",
-    "HYPERMILE_NVML",       "HYPERMILE_SIM_GPUS", "SLURM_JOB_ID"};
+    "HYPERMILE_NVML",       "HYPERMILE_SIM_GPUS", "SLURM_JOB_ID",          "SLURM_STEP_ID",
+    "SLURMD_NODENAME",      "SLURM_JOB_USER"};
 
 }  // namespace
 
@@ -31,6 +32,7 @@ RunStart describe_run(const Clock& clock, std::vector<std::string> command,
     start.environment["host"] = system.nodename;
     start.environment["kernel"] = fmt::format("{} {}", system.sysname, system.release);
   }
+  if (const char* user = std::getenv("USER")) start.environment["user"] = user;
   for (const char* name : kVariables) {
     if (const char* value = std::getenv(name)) start.environment[name] = value;
   }

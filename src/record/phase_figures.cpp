@@ -72,6 +72,13 @@ void compare(SettingCost& cost, const SettingCost& usual) {
   cost.time_change = change(cost.time_s, usual.time_s);
 }
 
+void compare_mix(SettingCost& mix, const SettingCost& usual) {
+  if (mix.energy_j && usual.energy_j) {
+    mix.energy_change = relative_change(*mix.energy_j, *usual.energy_j);
+  }
+  if (mix.time_s && usual.time_s) mix.time_change = relative_change(*mix.time_s, *usual.time_s);
+}
+
 void add_gpu(SettingCost& sum, const SettingCost& gpu) {
   const auto add = [](std::optional<Estimate>& to, const std::optional<Estimate>& part) {
     to = to && part ? std::optional(sum_of(*to, *part)) : std::nullopt;
@@ -131,6 +138,24 @@ double PhaseFigures::newly_run(const Window& window, const std::optional<double>
   return fresh;
 }
 
+void PhaseFigures::keep(const Setting& setting, double iterations, bool shared) {
+  if (!shared) std::erase_if(kept_, [&](const auto& one) { return !(one.setting == setting); });
+  const auto found = std::ranges::find(kept_, setting, &SettingShare::setting);
+  if (found == kept_.end()) {
+    kept_.push_back({setting, iterations});
+  } else {
+    found->share += iterations;
+  }
+}
+
+std::optional<Setting> PhaseFigures::kept() const {
+  const auto rank = [](const SettingShare& one) {
+    return std::pair(!one.setting.empty(), one.share);
+  };
+  const auto most = std::ranges::max_element(kept_, {}, rank);
+  return most == kept_.end() ? std::nullopt : std::optional(most->setting);
+}
+
 double PhaseFigures::iterations() const {
   return counted_ / micro_batches_;
 }
@@ -150,7 +175,7 @@ const PhaseFigures::AtSetting* PhaseFigures::find(const Setting& setting) const 
 SettingCost PhaseFigures::cost_of(const AtSetting& measured) const {
   SettingCost cost;
   cost.setting = measured.setting;
-  cost.kept = kept_ == measured.setting;
+  cost.kept = kept() == measured.setting;
   cost.windows = static_cast<std::size_t>(measured.time_s.windows());
   cost.gpu_timed = measured.gpu_timed;
   cost.unusable = measured.unusable;
@@ -180,6 +205,45 @@ std::optional<SettingCost> PhaseFigures::cost_at(const Setting& setting) const {
   SettingCost cost = cost_of(*measured);
   if (const AtSetting* usual = find({})) compare(cost, cost_of(*usual));
   return cost;
+}
+
+std::optional<SettingCost> PhaseFigures::kept_cost() const {
+  if (kept_.empty()) return std::nullopt;
+  if (kept_.size() == 1) return cost_at(kept_.front().setting);
+  double all = 0;
+  for (const SettingShare& one : kept_) all += one.share;
+  std::optional<SettingCost> mix;
+  const auto add = [](std::optional<Estimate>& to, const std::optional<Estimate>& part) {
+    to = to && part ? std::optional(sum_of(*to, *part)) : std::nullopt;
+  };
+  for (const SettingShare& one : kept_) {
+    const AtSetting* measured = find(one.setting);
+    if (measured == nullptr) continue;
+    SettingCost part = cost_of(*measured);
+    const double share = one.share / all;
+    part.time_s = scaled_if(part.time_s, share);
+    part.energy_j = scaled_if(part.energy_j, share);
+    if (!mix) {
+      mix = part;
+      continue;
+    }
+    add(mix->time_s, part.time_s);
+    add(mix->energy_j, part.energy_j);
+    mix->windows += part.windows;
+    mix->gpu_timed += part.gpu_timed;
+    mix->unusable += part.unusable;
+    mix->iterations += part.iterations;
+  }
+  if (!mix) return std::nullopt;
+  mix->setting = *kept();
+  mix->kept = true;
+  mix->sm_mhz.reset();
+  mix->power_w.reset();
+  if (mix->time_s && mix->energy_j) {
+    mix->power_w = Estimate{mix->energy_j->value / mix->time_s->value, std::nullopt};
+  }
+  if (const AtSetting* usual = find({})) compare_mix(*mix, cost_of(*usual));
+  return mix;
 }
 
 // A window may not know its own error. Where it is the only one at its setting, it is taken to be

@@ -40,6 +40,8 @@ struct SettingCost {
 
 // Fills the changes of `cost` against what the default costs.
 void compare(SettingCost& cost, const SettingCost& usual);
+// The same where `cost` is the mean over several settings, the default perhaps among them.
+void compare_mix(SettingCost& mix, const SettingCost& usual);
 // Adds the energy and power of another GPU that runs the same iterations.
 void add_gpu(SettingCost& sum, const SettingCost& gpu);
 
@@ -50,13 +52,18 @@ class PhaseFigures {
   // `counted` is how many iterations the process has run in this phase so far, measured or not;
   // nullopt where the log does not tell.
   void add(const Window& window, const std::optional<double>& counted);
-  void keep(const Setting& setting) { kept_ = setting; }
+  // A window at a setting that the policy holds. `shared`: the job's time is shared between this
+  // setting and those held before; otherwise it takes their place.
+  void keep(const Setting& setting, double iterations, bool shared);
   void set_micro_batches(double micro_batches) { micro_batches_ = micro_batches; }
 
   const GpuUuid& gpu() const { return gpu_; }
   std::int64_t process() const { return process_; }
   PatternId pattern() const { return pattern_; }
-  const std::optional<Setting>& kept() const { return kept_; }
+  // The setting held, or of several the one off the default with the largest share; nullopt where
+  // none was.
+  std::optional<Setting> kept() const;
+  const std::vector<SettingShare>& shares() const { return kept_; }
   double micro_batches() const { return micro_batches_; }
   double seconds() const { return seconds_; }  // spent in its windows
   double iterations() const;                   // of the job so far, measured or not
@@ -67,6 +74,9 @@ class PhaseFigures {
   // One entry for each setting that windows tell something about, in the order of first appearance.
   std::vector<SettingCost> costs() const;
   std::optional<SettingCost> cost_at(const Setting& setting) const;
+
+  // One iteration at what is kept: at one setting, or the mean over the shares of several.
+  std::optional<SettingCost> kept_cost() const;
 
   // What all iterations at other settings saved against the default, probes included; negative
   // where they cost more. nullopt where the default or everything else was not measured.
@@ -96,7 +106,7 @@ class PhaseFigures {
   std::int64_t process_;
   PatternId pattern_;
   std::vector<AtSetting> settings_;
-  std::optional<Setting> kept_;
+  std::vector<SettingShare> kept_;  // shares are iterations
   double micro_batches_ = 1;
   double seconds_ = 0;
   double counted_ = 0;

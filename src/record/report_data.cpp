@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "record/event_words.h"
 #include "record/figures_json.h"
 #include "record/setting_json.h"
 
@@ -151,14 +152,7 @@ std::string title_of(const RunDigest& run) {
         run.gpus().empty() ? run.told_by_start("gpu") : run.gpus().front()->identity.name;
     return fmt::format("{} on {} under {}", workload, gpu, run.told_by_start("policy"));
   }
-  std::string title;
-  bool job = false;  // the words after --
-  for (const std::string& word : run.start().command) {
-    if (job) title += (title.empty() ? "" : " ") + word;
-    job = job || word == "--";
-  }
-  if (!title.empty()) return title;
-  for (const std::string& word : run.start().command) title += (title.empty() ? "" : " ") + word;
+  const std::string title = job_words(run.start());
   return title.empty() ? "a run whose beginning is not in the log" : title;
 }
 
@@ -188,7 +182,7 @@ nlohmann::json run_line_json(const RunDigest& run, const std::string& id, const 
             {"title", title_of(run)},
             {"started", run.start().unix_time},
             {"now_s", milliseconds_of(run.now_s())},
-            {"simulated", run.told_by_start("simulated") == "true"},
+            {"simulated", run.simulated()},
             {"ended", run.end().has_value()}};
   if (!run.states().empty()) j["state"] = run.states().last().state;
   if (!run.gpus().empty()) j["gpu"] = run.gpus().front()->identity.name;
@@ -204,7 +198,7 @@ nlohmann::json run_json(const RunDigest& run, const std::string& id, const std::
   j["policy"] = run.told_by_start("policy");
   j["objective"] = run.told_by_start("objective");
   put_short(j, "bound", run.bound());
-  j["job"] = job_json(run.figures().job());
+  j["job"] = job_json(run.figures());
   j["phases"] = phases_json(run.figures());
   j["state_reason"] = run.state_reason();
   j["states"] = states_of(run);

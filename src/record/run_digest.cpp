@@ -26,12 +26,30 @@ WatchedGpu::WatchedGpu(GpuUuid uuid, std::size_t points)
   identity.uuid = std::move(uuid);
 }
 
+bool RunDigest::admits(const GpuUuid& uuid) const {
+  return gpus_.size() < kMostWatchedGpus || uuid.empty() ||
+         std::ranges::any_of(gpus_, [&](const auto& each) { return each->identity.uuid == uuid; });
+}
+
+bool RunDigest::admits(const EventBody& body) const {
+  return std::visit(
+      [this](const auto& of) {
+        if constexpr (requires { of.gpu.text(); }) return admits(of.gpu);
+        if constexpr (requires { of.gpu.uuid; }) return admits(of.gpu.uuid);
+        return true;
+      },
+      body);
+}
+
 void RunDigest::add(const Event& event) {
   ++events_;
+  if (!admits(event.body)) return;
   figures_.add(event);
   now_s_ = std::max(now_s_, event.time.since_origin().value());
   std::visit([this](const auto& body) { take(body); }, event.body);
-  if (const auto words = words_of(event.body)) {
+  const auto words = words_of(event.body, decided_);
+  if (const auto* decision = std::get_if<Decision>(&event.body)) decided_ = decision->reason;
+  if (words) {
     std::string uuid;
     if (const auto* decision = std::get_if<Decision>(&event.body)) uuid = decision->gpu.text();
     told_.add({event.time.since_origin().value(), words->kind, std::move(uuid), words->text});
@@ -72,7 +90,7 @@ PhaseSeries* RunDigest::series(WatchedGpu& gpu, std::int64_t process, PatternId 
 }
 
 void RunDigest::introduce(const GpuIdentity& identity) {
-  gpu(identity.uuid).identity = identity;
+  if (admits(identity.uuid)) gpu(identity.uuid).identity = identity;
 }
 
 void RunDigest::take(const RunStart& e) {
@@ -142,6 +160,11 @@ void RunDigest::take(const StateChange& e) {
 std::string RunDigest::told_by_start(const std::string& key) const {
   const auto found = start_.environment.find(key);
   return found != start_.environment.end() ? found->second : "";
+}
+
+bool RunDigest::simulated() const {
+  return told_by_start("simulated") == "true" ||
+         std::ranges::any_of(gpus_, [](const auto& each) { return is_simulated(each->identity); });
 }
 
 std::optional<double> RunDigest::bound() const {

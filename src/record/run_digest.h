@@ -58,6 +58,9 @@ struct StateEntry {
   std::string state;
 };
 
+// A run is of one machine, which has fewer; what a log says of further GPUs is left out.
+inline constexpr std::size_t kMostWatchedGpus = 128;
+
 struct ToldEvent {
   double time_s = 0;
   std::string kind;
@@ -85,12 +88,17 @@ class RunDigest {
   const std::map<std::string, std::uint64_t>& errors() const { return errors_; }  // by code
   double now_s() const { return now_s_; }  // time of the last event since the run began
   std::uint64_t events() const { return events_; }
+  // Told so by its start, or on a GPU that is not silicon.
+  bool simulated() const;
   // The slowdown allowed, 0.05 is 5 %; nullopt where there is none or the log does not tell.
   std::optional<double> bound() const;
   // A value of run_start's environment; "" where it is not there.
   std::string told_by_start(const std::string& key) const;
 
  private:
+  // False for an event of a GPU beyond kMostWatchedGpus.
+  bool admits(const EventBody& body) const;
+  bool admits(const GpuUuid& uuid) const;
   WatchedGpu& gpu(const GpuUuid& uuid);
   PhaseSeries* series(WatchedGpu& gpu, std::int64_t process, PatternId pattern);
   void introduce(const GpuIdentity& identity);
@@ -119,6 +127,7 @@ class RunDigest {
   HeadAndTail<StateEntry> states_;
   std::string state_reason_;
   HeadAndTail<ToldEvent> told_;
+  std::string decided_;  // the reason of the last decision
   std::map<std::string, std::uint64_t> errors_;
   double now_s_ = 0;
   std::uint64_t events_ = 0;

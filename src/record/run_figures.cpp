@@ -25,13 +25,12 @@ void add_to(std::optional<Estimate>& sum, const std::optional<Estimate>& part) {
 }
 
 // One iteration with each GPU at its own setting; nullopt where a GPU was not measured there.
-template <class SettingOf>
+template <class CostOf>
 std::optional<SettingCost> joint_cost(const std::vector<const PhaseFigures*>& gpus,
-                                      const SettingOf& setting_of) {
+                                      const CostOf& cost_of) {
   std::optional<SettingCost> joint;
   for (const PhaseFigures* gpu : gpus) {
-    const std::optional<Setting> setting = setting_of(*gpu);
-    const std::optional<SettingCost> cost = setting ? gpu->cost_at(*setting) : std::nullopt;
+    const std::optional<SettingCost> cost = cost_of(*gpu);
     if (!cost) return std::nullopt;
     if (joint) {
       add_gpu(*joint, *cost);
@@ -48,10 +47,18 @@ JobPhase join(const std::vector<const PhaseFigures*>& gpus) {
   phase.process = lead.process();
   phase.phase = lead.pattern().phase;
   for (const SettingCost& each : lead.costs()) {
-    const auto joint = joint_cost(gpus, [&](const PhaseFigures&) { return each.setting; });
+    const auto joint =
+        joint_cost(gpus, [&](const PhaseFigures& gpu) { return gpu.cost_at(each.setting); });
     if (joint) phase.settings.push_back(*joint);
   }
-  phase.kept = joint_cost(gpus, [](const PhaseFigures& gpu) { return gpu.kept(); });
+  phase.kept = joint_cost(gpus, [](const PhaseFigures& gpu) { return gpu.kept_cost(); });
+  if (lead.shares().size() > 1) {
+    double all = 0;
+    for (const SettingShare& one : lead.shares()) all += one.share;
+    for (const SettingShare& one : lead.shares()) {
+      phase.shares.push_back({one.setting, one.share / all});
+    }
+  }
   if (std::ranges::any_of(gpus,
                           [&](const PhaseFigures* gpu) { return gpu->kept() != lead.kept(); })) {
     for (const PhaseFigures* gpu : gpus) phase.kept_each.push_back(gpu->kept().value_or(Setting{}));
@@ -60,8 +67,13 @@ JobPhase join(const std::vector<const PhaseFigures*>& gpus) {
   if (usual == nullptr) return phase;
   const SettingCost at_default = *usual;
   for (SettingCost& each : phase.settings) compare(each, at_default);
-  if (phase.kept && phase.kept_each.empty()) phase.kept = *phase.at(phase.kept->setting);
-  if (phase.kept && !phase.kept_each.empty()) compare(*phase.kept, at_default);
+  if (phase.kept && !phase.shares.empty()) {
+    compare_mix(*phase.kept, at_default);
+  } else if (phase.kept && phase.kept_each.empty()) {
+    phase.kept = *phase.at(phase.kept->setting);
+  } else if (phase.kept) {
+    compare(*phase.kept, at_default);
+  }
   return phase;
 }
 
@@ -98,7 +110,12 @@ void RunFigures::take(const SampleEvent& event) {
 void RunFigures::take(const ProgressEvent& event) {
   if (!event.phase) return;
   const double micro_batches = std::max(1.0, event.micro_batches.value_or(1));
-  micro_batches_[{event.process, *event.phase}] = micro_batches;
+  // A phase without micro-batches needs no entry: a job may start any number of processes.
+  if (micro_batches > 1) {
+    micro_batches_[{event.process, *event.phase}] = micro_batches;
+  } else {
+    micro_batches_.erase({event.process, *event.phase});
+  }
   for (PhaseFigures& phase : phases_) {
     if (phase.process() == event.process && phase.pattern().phase == *event.phase) {
       phase.set_micro_batches(micro_batches);
@@ -122,7 +139,9 @@ void RunFigures::take(const WindowEvent& event) {
   if (!window.usable()) return;
   last_iteration_s_ = window.time_per_iteration->value() * phase->micro_batches();
   const std::optional<Decision>& held = cards_[event.gpu].held;
-  if (held && carries_out(window.setting, held->setting)) phase->keep(window.setting);
+  if (held && carries_out(window.setting, held->setting)) {
+    phase->keep(window.setting, window.iterations, held->numbers.contains("share"));
+  }
 }
 
 PhaseFigures* RunFigures::phase_of(const WindowEvent& event) {
@@ -275,6 +294,27 @@ JobTotals RunFigures::job() const {
     job.time_change = change_against(job.seconds, *job.default_seconds, *job.lost_s);
   }
   return job;
+}
+
+std::optional<JobBill> RunFigures::bill() const {
+  const JobTotals totals = job();
+  if (!totals.joules) return std::nullopt;
+  JobBill bill;
+  bill.host_joules = total("host_joules");
+  bill.kwh = (*totals.joules + bill.host_joules.value_or(0)) / kJoulesPerKwh;
+  if (totals.saved_j) bill.saved_kwh = totals.saved_j->value / kJoulesPerKwh;
+  bill.tariff = tariff_;
+  return bill;
+}
+
+std::optional<double> JobBill::cost(const std::optional<double>& energy_kwh) const {
+  if (!tariff.price || !energy_kwh) return std::nullopt;
+  return *energy_kwh * tariff.price->per_kwh;
+}
+
+std::optional<double> JobBill::co2e_g(const std::optional<double>& energy_kwh) const {
+  if (!tariff.carbon || !energy_kwh) return std::nullopt;
+  return *energy_kwh * tariff.carbon->g_per_kwh;
 }
 
 }  // namespace hypermile

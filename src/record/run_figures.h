@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/tariff.h"
 #include "record/event.h"
 #include "record/phase_figures.h"
 
@@ -25,6 +26,7 @@ struct JobPhase {
   std::uint32_t phase = 0;
   std::vector<SettingCost> settings;  // measured on every GPU, in the order of first appearance
   std::optional<SettingCost> kept;    // each GPU at the setting that it kept
+  std::vector<SettingShare> shares;   // of kept, where the job's time is shared; else empty
   std::vector<Setting> kept_each;     // in the order of the GPUs, where they differ; else empty
 
   const SettingCost* at(const Setting& setting) const;
@@ -47,6 +49,18 @@ struct JobTotals {
   bool against_default_run = false;
 };
 
+// What the whole job cost beyond joules, by the tariff that its run was given. Energy is that of
+// the GPUs and, where the host's counters were read, of its processors and memory.
+struct JobBill {
+  double kwh = 0;
+  std::optional<double> host_joules;  // part of kwh
+  std::optional<double> saved_kwh;    // of the GPUs; negative where the job used more
+  Tariff tariff;
+  // Of an energy in kWh; nullopt where the tariff does not tell.
+  std::optional<double> cost(const std::optional<double>& energy_kwh) const;
+  std::optional<double> co2e_g(const std::optional<double>& energy_kwh) const;
+};
+
 // Time and energy of a whole run of the same job at the default.
 struct DefaultRun {
   double seconds = 0;
@@ -62,7 +76,12 @@ class RunFigures {
   // of with its own windows at the default.
   void compare_with(const DefaultRun& run) { default_run_ = run; }
 
+  // In the place of the tariff that the run was given.
+  void set_tariff(const Tariff& tariff) { tariff_ = tariff; }
+
   JobTotals job() const;
+  // nullopt where no energy is known.
+  std::optional<JobBill> bill() const;
   // The phases of the job, the one in which most of the time was spent first.
   std::vector<JobPhase> job_phases() const;
 
@@ -84,6 +103,7 @@ class RunFigures {
     std::optional<Decision> held;  // the policy's last word, where it was to hold a setting
   };
 
+  void take(const RunStart& event) { tariff_ = tariff_from(event.environment); }
   void take(const SampleEvent& event);
   void take(const WindowEvent& event);
   void take(const ProgressEvent& event);
@@ -106,6 +126,7 @@ class RunFigures {
   std::optional<Instant> first_, last_;
   std::optional<std::map<std::string, double>> end_;  // the totals of run_end
   std::optional<DefaultRun> default_run_;
+  Tariff tariff_;
 };
 
 }  // namespace hypermile

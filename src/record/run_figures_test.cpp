@@ -284,5 +284,37 @@ TEST(RunFigures, OfALogOfVersion01CountTheIterationsBetweenItsWindows) {
   EXPECT_NEAR(figures.job().iterations, 35, 1e-12);
 }
 
+TEST(RunFigures, ABillTellsMoneyAndCarbonOfGpusAndHost) {
+  RunFigures figures;
+  EXPECT_FALSE(figures.bill()) << "no energy is known";
+  RunStart start;
+  start.environment = {{"price_per_kwh", "0.3"},
+                       {"currency", "EUR"},
+                       {"carbon_g_per_kwh", "400"},
+                       {"carbon_source", "as given"}};
+  figures.add({Instant(), start});
+  figures.add({Instant() + Seconds(1),
+               RunEnd{0, "", {{"joules", 3.6e6}, {"seconds", 1}, {"host_joules", 1.8e6}}, {}}});
+
+  const std::optional<JobBill> bill = figures.bill();
+  ASSERT_TRUE(bill);
+  EXPECT_NEAR(bill->kwh, 1.5, 1e-12);
+  EXPECT_NEAR(*bill->cost(bill->kwh), 0.45, 1e-12);
+  EXPECT_NEAR(*bill->co2e_g(bill->kwh), 600, 1e-9);
+  EXPECT_FALSE(bill->cost(bill->saved_kwh)) << "nothing was saved or lost";
+}
+
+TEST(RunFigures, WithoutATariffThereAreOnlyKilowattHours) {
+  RunFigures figures;
+  figures.add({Instant(), RunStart{}});
+  figures.add({Instant() + Seconds(1), RunEnd{0, "", {{"joules", 3.6e5}, {"seconds", 1}}, {}}});
+  const std::optional<JobBill> bill = figures.bill();
+  ASSERT_TRUE(bill);
+  EXPECT_NEAR(bill->kwh, 0.1, 1e-12);
+  EXPECT_FALSE(bill->host_joules);
+  EXPECT_FALSE(bill->cost(bill->kwh));
+  EXPECT_FALSE(bill->co2e_g(bill->kwh));
+}
+
 }  // namespace
 }  // namespace hypermile

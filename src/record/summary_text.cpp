@@ -34,6 +34,7 @@ std::string measured_text(const RunDigest& run) {
   if (const std::string job = job_text(run.figures().job()); !job.empty()) {
     text += "  " + job + "\n";
   }
+  if (const auto bill = run.figures().bill()) text += "  " + bill_text(*bill) + "\n";
   const std::vector<JobPhase> phases = run.figures().job_phases();
   for (const JobPhase& phase : phases) {
     const std::string label = phases.size() > 1 ? fmt::format("phase {}: ", phase.phase) : "";

@@ -42,6 +42,7 @@ TEST(SummaryText, TellsOfALogThatWasCutOffWhatItsWindowsShow) {
       "instead "
       "of "
       "1500 J), 0.5 ± 1.0 % slower (50.0 s instead of 49.8 s)\n"
+      "  0.000398 kWh of the GPUs\n"
       "    default: 100.0 ± 12.7 ms and 30.00 ± 3.81 J an iteration, from 2 windows\n"
       "    kept sm=1800MHz: 102.0 ± 12.7 ms and 25.50 ± 3.18 J an iteration, from 2 windows\n"
       "      at the kept setting, per iteration: 15.0 ± 15.1 % energy saved, 2.0 ± 18.1 % slower\n"

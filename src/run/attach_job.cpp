@@ -100,6 +100,7 @@ Result<JobOutcome> attach_job(const RunningJob& job, const RunRequest& wanted,
   if (!request.control.observe) access = open_clock_access(somebody_can_answer());
   const Instant begin = world.clock.now();
   JobToWatch watched{rings.folder, job.environment, ended.get_token()};
+  watched.interrupted = world.stop;
   // Rings name the GPUs that the job uses; without them its first one is taken.
   if (rings.sensors_only) watched.gpus = {first_gpu(job)};
   JobOutcome outcome = run.watch(watched, std::move(access));

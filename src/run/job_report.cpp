@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/job_report.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "base/environment_variable.h"
+#include "record/history.h"
 #include "record/machine_facts.h"
 #include "run/job_outcome.h"
 
@@ -18,6 +20,7 @@ std::map<std::string, double> totals(const RunSummary& summary) {
   for (const GpuReport& gpu : summary.gpus) {
     if (gpu.energy) totals["joules"] += gpu.energy->value();
   }
+  if (summary.host_energy) totals["host_joules"] = summary.host_energy->value();
   if (!summary.processes.empty()) {
     for (const PhaseReport& phase : summary.processes.front().phases) {
       totals["iterations"] += phase.iterations;
@@ -70,18 +73,24 @@ Result<void> JobReport::begin(bool shared_terminal) {
                                         .no_color = environment_variable("NO_COLOR").value_or(""),
                                         .bound = allowed_slowdown(control)});
   }
+  if (request_.report.summary) RETURN_IF_ERROR(check_writable(*request_.report.summary));
   ASSIGN_OR_RETURN(const std::optional<std::string> path, page_.prepare());
   std::unique_ptr<LineSink> sink;
   if (path) {
     ASSIGN_OR_RETURN(sink, open_log_file(*path));
   }
   log_ = std::make_unique<EventLog>(std::move(sink), world_.clock);
-  if (live_) log_->listen([this](const Event& event) { live_->take(event); });
+  log_->listen([this](const Event& event) {
+    if (live_) live_->take(event);
+    if (const auto* opened = std::get_if<GpuEvent>(&event.body)) gpus_.push_back(opened->gpu);
+  });
   RunStart start = describe_run(world_.clock, request_.typed, {});
   if (!control.observe) {
     start.environment["policy"] = control.controller.policy;
     start.environment.merge(describe(control.controller.objective));
   }
+  start.environment.merge(describe(request_.report.tariff));
+  start_ = start;
   append(std::move(start));
   return {};
 }
@@ -103,12 +112,28 @@ void JobReport::append(EventBody body) {
 
 void JobReport::finish(JobOutcome outcome, const std::string& reason) {
   RunEnd end{outcome.summary.end.exit_code(), reason, totals(outcome.summary), {}};
-  // The figures must know the totals, as those of a reader of the log do, before text is made.
+  // The figures must know the tariff and the totals, as those of a reader of the log do, before
+  // text is made.
+  outcome.summary.figures.add({world_.clock.now(), start_});
   outcome.summary.figures.add({world_.clock.now(), end});
   end.summary = lines_of(text_of(outcome));
   append(end);
   if (request_.report.show_run) show(outcome, end);
   page_.finish();
+  remember(outcome, end);
+}
+
+void JobReport::remember(const JobOutcome& outcome, const RunEnd& end) {
+  if (!request_.report.history) return;
+  std::error_code ignored;
+  const std::optional<RunEnd> ended = end;
+  EndedRun run{start_, ended, outcome.summary.figures, gpus_};
+  run.folder = std::filesystem::current_path(ignored).string();
+  if (request_.report.log) {
+    run.log = std::filesystem::absolute(*request_.report.log, ignored).string();
+  }
+  const Result<void> kept = hypermile::remember(*request_.report.history, remembered(run));
+  if (!kept && !request_.report.quiet) say(kept.error().line());
 }
 
 // People are shown the same lines as stand in the log.

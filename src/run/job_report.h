@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/event_log.h"
 #include "run/live_line.h"
@@ -38,10 +39,13 @@ class JobReport {
  private:
   void append(EventBody body);
   void show(const JobOutcome& outcome, const RunEnd& end);
+  void remember(const JobOutcome& outcome, const RunEnd& end);
 
   const RunRequest& request_;
   RunWorld world_;
   std::unique_ptr<EventLog> log_;
+  RunStart start_;
+  std::vector<GpuIdentity> gpus_;  // that the job has used so far
   std::optional<LiveLine> live_;
   RunPage page_;
 };

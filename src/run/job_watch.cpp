@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/job_watch.h"
 
-#include <sys/signalfd.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -16,6 +17,11 @@ namespace {
 constexpr std::array kOurOwn = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP,
                                 SIGSYS,  SIGABRT, SIGKILL, SIGSTOP, SIGPIPE};
 
+// Whoever signals the processes of a job in turn has come to all of them by then, on a loaded
+// machine too. A signal to us alone reaches the job so much later, which no grace period notices.
+constexpr useconds_t kOneByOneUs = 100'000;
+constexpr int kMostRounds = 100;  // of asking the witness, where signals keep coming
+
 sigset_t held_signals() {
   sigset_t set;
   sigfillset(&set);
@@ -24,8 +30,10 @@ sigset_t held_signals() {
 }
 
 // Signals sent by kill() have a code of 0 or less; the kernel's (from a terminal) a positive one.
-bool for_us_alone(const signalfd_siginfo& signal, pid_t job) {
-  return signal.ssi_code <= 0 && static_cast<pid_t>(signal.ssi_pid) != job;
+// SIGCHLD and SIGCONT are about the job's state.
+bool may_be_for_us_alone(const signalfd_siginfo& signal, pid_t job) {
+  return signal.ssi_code <= 0 && static_cast<pid_t>(signal.ssi_pid) != job &&
+         signal.ssi_signo != SIGCHLD && signal.ssi_signo != SIGCONT;
 }
 
 void pass_on(const signalfd_siginfo& signal, pid_t job) {
@@ -39,22 +47,70 @@ void pass_on(const signalfd_siginfo& signal, pid_t job) {
   }
 }
 
-}  // namespace
-
-HeldSignals::HeldSignals() {
+int hold_signals() {
   // If our parent ignored SIGCHLD we inherited that, and an ended job would vanish without a trace.
   ::signal(SIGCHLD, SIG_DFL);
   const sigset_t set = held_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC);
+  return ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-HeldSignals::~HeldSignals() {
-  ::close(descriptor_);
+}  // namespace
+
+// The witness starts with the signals blocked already.
+HeldSignals::HeldSignals() : descriptor_(hold_signals()) {}
+
+std::optional<signalfd_siginfo> HeldSignals::wait_for_one() {
+  for (;;) {
+    signalfd_siginfo signal{};
+    if (::read(descriptor_.get(), &signal, sizeof(signal)) == sizeof(signal)) return signal;
+    pollfd ready{descriptor_.get(), POLLIN, 0};
+    const bool can_wait = (errno == EAGAIN || errno == EINTR) && descriptor_;
+    if (!can_wait || (::poll(&ready, 1, -1) < 0 && errno != EINTR)) return std::nullopt;
+  }
 }
 
-JobWatch::JobWatch(pid_t job, const HeldSignals& signals) : job_(job) {
-  thread_ = std::thread([this, descriptor = signals.descriptor()] { watch(descriptor); });
+std::vector<signalfd_siginfo> HeldSignals::arrived() const {
+  std::vector<signalfd_siginfo> all;
+  signalfd_siginfo signal{};
+  while (::read(descriptor_.get(), &signal, sizeof(signal)) == sizeof(signal))
+    all.push_back(signal);
+  return all;
+}
+
+// A signal that the witness got as well was sent to the group: each that it got takes one of ours
+// away. The witness is asked after ours was read, and again until it has got nothing more: then
+// none of a group's signals is left with it that would be taken for the twin of a later one of
+// ours.
+std::vector<signalfd_siginfo> HeldSignals::sent_to_us(const signalfd_siginfo& first) {
+  std::vector<signalfd_siginfo> ours;
+  std::vector<signalfd_siginfo> open = {first};
+  for (int round = 0; round < kMostRounds; ++round) {
+    SignalCounts of_group = witness_.take();
+    if (round == 0 && of_group[first.ssi_signo] == 0) {
+      // It may have been sent to each process in turn, and the witness's turn is still to come.
+      ::usleep(kOneByOneUs);
+      const SignalCounts later = witness_.take();
+      for (std::size_t i = 0; i < later.size(); ++i)
+        of_group[i] = static_cast<std::uint8_t>(of_group[i] + later[i]);
+    }
+    const bool any = std::ranges::any_of(of_group, [](std::uint8_t count) { return count > 0; });
+    const auto is_of_group = [&](const signalfd_siginfo& signal) {
+      return of_group[signal.ssi_signo] > 0 && of_group[signal.ssi_signo]-- > 0;
+    };
+    std::erase_if(open, is_of_group);
+    ours.insert(ours.end(), open.begin(), open.end());
+    await_group_delivery();
+    open = arrived();
+    std::erase_if(open, is_of_group);
+    if (open.empty() && !any) break;
+  }
+  ours.insert(ours.end(), open.begin(), open.end());
+  return ours;
+}
+
+JobWatch::JobWatch(pid_t job, HeldSignals& signals) : job_(job) {
+  thread_ = std::thread([this, &signals] { watch(signals); });
 }
 
 JobWatch::~JobWatch() {
@@ -66,27 +122,34 @@ JobEnd JobWatch::wait() {
   return end_;
 }
 
-void JobWatch::watch(int signals) {
+void JobWatch::watch(HeldSignals& signals) {
   // The job may have ended or stopped before the first signal is read.
-  while (!reap(WNOHANG)) {
-    signalfd_siginfo signal{};
-    if (::read(signals, &signal, sizeof(signal)) != sizeof(signal)) {
-      if (errno == EINTR) continue;
-      // Without a signalfd (no descriptor was left) we can still wait for the job's end.
+  bool over = reap(WNOHANG);
+  while (!over) {
+    const std::optional<signalfd_siginfo> signal = signals.wait_for_one();
+    if (!signal) {
+      // We can still wait for the job's end.
       while (!reap(0)) {
       }
       break;
     }
-    if (signal.ssi_signo == SIGCHLD) continue;
-    if (signal.ssi_signo == SIGCONT) {
-      // Usually the whole group was continued; the job gets the signal only if it still stands.
-      if (reap(WNOHANG)) break;
-      if (stopped_) ::kill(job_, SIGCONT);
-    } else if (for_us_alone(signal, job_)) {
-      pass_on(signal, job_);
+    if (!may_be_for_us_alone(*signal, job_)) {
+      over = take(*signal);
+      continue;
     }
+    for (const signalfd_siginfo& each : signals.sent_to_us(*signal)) over = take(each) || over;
   }
   ended_.request_stop();
+}
+
+// Acts on one signal; true when the job has ended.
+bool JobWatch::take(const signalfd_siginfo& signal) {
+  const bool over = reap(WNOHANG);
+  if (over) return true;
+  // Usually the whole group was continued; the job gets the signal only if it still stands.
+  if (signal.ssi_signo == SIGCONT && stopped_) ::kill(job_, SIGCONT);
+  if (may_be_for_us_alone(signal, job_)) pass_on(signal, job_);
+  return false;
 }
 
 // Takes all changes of the job's state that are there; with 0 for `options`, waits for one. Returns

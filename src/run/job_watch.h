@@ -5,18 +5,20 @@
 // signal.
 //
 // A terminal sends its signals (Ctrl-C, Ctrl-\, Ctrl-Z, window size) to the whole process group, so
-// the job has them already and they are not passed on; nor are signals that the job itself sent. A
-// signal that somebody sends to the whole group by hand reaches the job twice, because the kernel
-// does not tell a process whether a signal was for it alone.
+// the job has them already and they are not passed on; nor are signals that the job itself sent,
+// nor those that somebody else sent to the whole group (signal_witness.h).
 #pragma once
 
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "base/job_end.h"
+#include "run/signal_witness.h"
 
 namespace hypermile {
 
@@ -25,20 +27,28 @@ namespace hypermile {
 class HeldSignals {
  public:
   HeldSignals();
-  ~HeldSignals();
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  int descriptor() const { return descriptor_; }  // a signalfd
+  // Waits for a signal and returns it; nullopt where none can be read, because no descriptor was
+  // left for us.
+  std::optional<signalfd_siginfo> wait_for_one();
+  // Of `first` and of all that have arrived since, those that were sent to us and not to the whole
+  // group.
+  std::vector<signalfd_siginfo> sent_to_us(const signalfd_siginfo& first);
 
  private:
-  int descriptor_ = -1;
+  // Those that are there, without waiting.
+  std::vector<signalfd_siginfo> arrived() const;
+
+  Descriptor descriptor_;  // a signalfd that does not block
+  SignalWitness witness_;
 };
 
 class JobWatch {
  public:
   // `signals` must outlive this; `job` is a child that nobody else waits for.
-  JobWatch(pid_t job, const HeldSignals& signals);
+  JobWatch(pid_t job, HeldSignals& signals);
   // Waits until the job has ended.
   ~JobWatch();
   JobWatch(const JobWatch&) = delete;
@@ -50,7 +60,8 @@ class JobWatch {
   JobEnd wait();
 
  private:
-  void watch(int signals);
+  void watch(HeldSignals& signals);
+  bool take(const signalfd_siginfo& signal);
   bool reap(int options);
   void stop_like_the_job(int signal);
 

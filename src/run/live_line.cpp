@@ -14,6 +14,11 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kRenew = Seconds(1);
+// A state that comes and goes, as around the evaluations of short epochs, is nothing to read about.
+constexpr Seconds kLasts = Seconds(1.5);
+constexpr Seconds kBetweenLines = Seconds(10);
+// While the clocks are being searched, people hear from us at least so often.
+constexpr Seconds kSign = Seconds(60);
 constexpr const char* kClearLine = "\r\x1b[K";
 // The terminal keeps a stack of titles: we push the old title first, and pop it at the end.
 constexpr const char* kKeepTitle = "\x1b[22;2t";
@@ -60,7 +65,9 @@ LiveLine::LiveLine(std::ostream& err, const LiveTerms& terms)
 void LiveLine::take(const Event& event) {
   if (manner_ == LiveManner::kSilent) return;
   if (!begin_) begin_ = event.time;
-  if (status_.take(event)) tell_change(event);
+  tell_change(event.time);
+  if (status_.take(event)) note_change(event.time);
+  tell_progress(event.time);
   if (manner_ == LiveManner::kLines) return;
   if (std::holds_alternative<RunEnd>(event.body)) {
     clear();
@@ -71,12 +78,39 @@ void LiveLine::take(const Event& event) {
 }
 
 // The summary reports the end, so no line is written for it.
-void LiveLine::tell_change(const Event& event) {
+void LiveLine::note_change(Instant time) {
   if (status_.state() == "released" || status_.state() == "ended") return;
   if (manner_ == LiveManner::kInPlace) return;
+  const std::string text = status_.change();
+  if (text == told_) {
+    change_.reset();
+  } else {
+    change_ = Change{time, text, coloured(text)};
+  }
+}
+
+void LiveLine::tell_change(Instant now) {
+  if (!change_ || now - change_->time < kLasts) return;
+  if (told_at_ && now - *told_at_ < kBetweenLines) return;
   err_ << "hypermile: "
-       << fmt::format("{:.0f} s: {}", (event.time - *begin_).value(), coloured(status_.change()))
+       << fmt::format("{:.0f} s: {}", (change_->time - *begin_).value(), change_->shown)
        << std::endl;
+  told_ = change_->text;
+  told_at_ = now;
+  change_.reset();
+}
+
+// A search takes minutes in which the state stays the same.
+void LiveLine::tell_progress(Instant now) {
+  const std::string& state = status_.state();
+  const bool searching = state == "warm_up" || state == "baseline" || state == "search";
+  if (!searching || manner_ == LiveManner::kInPlace) return;
+  const Instant since = std::max(told_at_.value_or(*begin_), *begin_);
+  if (now - since < kSign) return;
+  err_ << "hypermile: "
+       << fmt::format("{:.0f} s: {}", (now - *begin_).value(), coloured(status_.line()))
+       << std::endl;
+  told_at_ = now;
 }
 
 void LiveLine::renew() {

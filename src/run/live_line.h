@@ -9,10 +9,11 @@
 // regions does the same harm elsewhere, and stays behind if we are killed. Therefore:
 //   - on a shared terminal the status is shown in the terminal's title, which is not part of the
 //     text; it is renewed every second and put back at the end. The text gets whole lines only, one
-//     for each change of state;
+//     for each change of state that lasts, at most one in ten seconds, and while clocks are
+//     searched at least one a minute;
 //   - on a terminal of our own (attach from another terminal), or where the user gives --live and
 //     accepts the mixing, one line in the text is renewed in place;
-//   - without a terminal only the lines at changes of state are written.
+//   - without a terminal only those lines are written.
 #pragma once
 
 #include <iosfwd>
@@ -52,7 +53,9 @@ class LiveLine {
 
  private:
   void clear();
-  void tell_change(const Event& event);
+  void note_change(Instant time);
+  void tell_change(Instant now);
+  void tell_progress(Instant now);
   void renew();
   std::string coloured(const std::string& text) const;
 
@@ -60,7 +63,15 @@ class LiveLine {
   LiveManner manner_;
   bool colours_;
   JobStatus status_;
-  std::optional<Instant> begin_, renewed_;
+  std::optional<Instant> begin_, renewed_, told_at_;
+  // A change of state that has not lasted yet.
+  struct Change {
+    Instant time;
+    std::string text;
+    std::string shown;  // with colours
+  };
+  std::optional<Change> change_;
+  std::string told_;   // the text of the last line
   std::string shown_;  // what is shown now; "" for nothing
 };
 

@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "inject/stale_rings.h"
 #include "run/find_cupti.h"
 #include "run/injection.h"
@@ -18,6 +22,20 @@ Result<RingFolder> make_ring_folder(const std::optional<JobUser>& user) {
   return user ? RingFolder::make_for(user->uid, user->gid) : RingFolder::make();
 }
 
+// A search through home folders may meet a file server that does not answer, so it has a thread of
+// its own, which is left behind then. The injected library looks for CUPTI itself.
+std::optional<std::string> find_cupti_in_time(const JobCommand& job) {
+  constexpr auto kPatience = std::chrono::milliseconds(300);
+  std::packaged_task<std::optional<std::string>()> search(
+      [program = job.arguments.front(), environment = job.environment] {
+        return find_job_cupti(program, environment);
+      });
+  std::future<std::optional<std::string>> found = search.get_future();
+  std::thread(std::move(search)).detach();
+  if (found.wait_for(kPatience) != std::future_status::ready) return std::nullopt;
+  return found.get();
+}
+
 // Puts everything into the job's environment that makes it visible to us. nullopt, with one line
 // that says why, where the job cannot be seen at all.
 std::optional<RingFolder> prepare(JobCommand& job, const RunRequest& request, JobReport& report) {
@@ -30,7 +48,7 @@ std::optional<RingFolder> prepare(JobCommand& job, const RunRequest& request, Jo
   Injection injection;
   injection.ring_folder = folder->path();
   injection.nvtx_step = request.nvtx_step;
-  injection.cupti = find_job_cupti(job.arguments.front(), job.environment);
+  injection.cupti = find_cupti_in_time(job);
   const Result<std::string> library = find_injected_library();
   if (library) {
     injection.library = *library;
@@ -45,7 +63,7 @@ FinishedRun start_and_watch(JobCommand& job, std::optional<RingFolder>& folder, 
                             const RunRequest& request, const RunWorld& world, WatchedRun& run) {
   // From here on signals are the job's.
   job.signals = world.signals != nullptr ? world.signals->hand_over() : SignalState::current();
-  const HeldSignals signals;
+  HeldSignals signals;
   const Instant begin = world.clock.now();
   const Result<pid_t> started = start_job(job);
   if (!started) {

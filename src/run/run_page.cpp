@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,7 +54,25 @@ RunPage::~RunPage() {
   if (temporary_) std::filesystem::remove(*log_, ignored);
 }
 
+Result<void> check_writable(const std::string& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+  } else if (exists) {
+    if (::access(path.c_str(), W_OK) == 0) return {};
+  } else if (const Descriptor made(
+                 ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+             made) {
+    ::unlink(path.c_str());
+    return {};
+  }
+  return Error{ErrorCode::kIo, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)),
+               "check the folder and its permissions"};
+}
+
 Result<std::optional<std::string>> RunPage::prepare() {
+  if (request_.page) RETURN_IF_ERROR(check_writable(*request_.page));
   log_ = request_.log;
   if (!log_ && (request_.page || request_.serve)) {
     ASSIGN_OR_RETURN(log_, make_temporary_log());

@@ -24,7 +24,7 @@ class RunPage {
 
   // Call before the job starts: takes the port and returns the path of the log to write, if any. A
   // page that cannot be shown is said, and the job runs without it; kUsage where the request itself
-  // is wrong.
+  // is wrong, kIo where the report could not be written at the end.
   Result<std::optional<std::string>> prepare();
   // Lets browsers in.
   void start();
@@ -40,6 +40,9 @@ class RunPage {
   bool temporary_ = false;
   std::unique_ptr<PageServer> server_;
 };
+
+// kIo where a file could not be written there at the end of the job. Leaves nothing behind.
+Result<void> check_writable(const std::string& path);
 
 // A server of these logs at ADDR:PORT, with the daemon's leases; also for `hypermile serve`. kUsage
 // for an address or a token file that will not do.

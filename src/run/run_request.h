@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/tariff.h"
 #include "control/controller_options.h"
 #include "run/stop_signals.h"
 #include "trial/sweeping/sweep_course.h"
@@ -28,6 +29,9 @@ struct SweepRequest {
 
 struct ControlRequest {
   bool observe = false;  // change no clocks
+  // Makes the policies in the request's place, for a job on several nodes (nodes/seat.h); empty:
+  // this run decides alone.
+  decltype(ControllerParts::make_policy) joint = {};
   ControllerOptions controller = {};
   std::optional<std::string> cache = {};  // file that remembers jobs; absent: nothing is remembered
   bool counters = false;                  // read performance counters while features are collected
@@ -43,6 +47,8 @@ struct ReportRequest {
   std::optional<std::string> token_file =
       {};                                   // whoever asks for that page must show its first line
   std::optional<std::string> summary = {};  // file for the summary as JSON
+  Tariff tariff = {};                       // what a kWh costs and emits, where it is known
+  std::optional<std::string> history = {};  // file that remembers this run; absent: none does
   bool json = false;                        // print the summary as JSON on `out`
   bool quiet = false;                       // no live line and no summary on `err`
   bool live = false;  // renew the live line in place, even where the job writes to the terminal

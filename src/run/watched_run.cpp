@@ -9,10 +9,8 @@
 #include "base/resident_memory.h"
 #include "inject/cupti_library.h"
 #include "measure/job_sampling.h"
-#include "predict/model_file.h"
-#include "predict/model_predictor.h"
-#include "predict/ratio_prediction.h"
 #include "run/expected_saving.h"
+#include "run/phase_prediction.h"
 
 namespace hypermile {
 namespace {
@@ -36,13 +34,17 @@ std::string batch_job(const Environment& environment) {
 // Only the search of the GPOEO paper begins where a model says; hypermile's own search does no
 // better with one (docs/evidence/predictors.md).
 bool starts_from_prediction(const std::string& policy) {
-  return policy == "gpoeo";
+  return policy == "gpoeo" || policy == "gpoeo-published";
 }
 
 }  // namespace
 
 WatchedRun::WatchedRun(const RunRequest& request, const RunWorld& world)
-    : request_(request), world_(world), report_(request, world), files_(make_real_files()) {}
+    : request_(request),
+      world_(world),
+      report_(request, world),
+      files_(make_real_files()),
+      host_(powercap_folder()) {}
 
 JobOutcome WatchedRun::watch(const JobToWatch& job, ClockAccess access) {
   if (!request_.control.observe) make_controller(job, std::move(access));
@@ -50,6 +52,7 @@ JobOutcome WatchedRun::watch(const JobToWatch& job, ClockAccess access) {
   Session session(session_parts(job, gpus), session_options(job, gpus));
   const std::stop_callback ended(job.ended, [this] { over_.request_stop(); });
   session.run(over_.get_token());
+  host_.poll();
   give_back();
   remember();
   return outcome_of(session);
@@ -68,7 +71,8 @@ void WatchedRun::make_controller(const JobToWatch& job, ClockAccess access) {
   port_.emplace(std::move(port), world_.clock, std::move(access.guardian));
   ControllerParts parts{.port = *port_};
   if (starts_from_prediction(control.controller.policy)) parts.predict = predictor();
-  if (control.counters) {
+  // GPOEO's models are made for counters; where they may not be read, one line says so.
+  if (control.counters || starts_from_prediction(control.controller.policy)) {
     parts.counters = &counters_.emplace(counter_program(job), world_.clock);
   }
   if (control.sweep) parts.make_policy = control.sweep->course->maker();
@@ -76,23 +80,21 @@ void WatchedRun::make_controller(const JobToWatch& job, ClockAccess access) {
     open_cache(*control.cache);
     parts.make_policy = memory_->maker();
   }
+  if (control.joint) parts.make_policy = control.joint;
   controller_.emplace(std::move(parts), control.controller);
 }
 
 // Empty where there is no model; one line says why, and the search begins without a prediction.
-std::function<PredictRatios(const PhaseFacts&, const PolicyContext&)> WatchedRun::predictor() {
+PredictForPhase WatchedRun::predictor() {
   const std::optional<std::string>& named = request_.control.model;
   const Result<std::string> path =
       named ? Result<std::string>(*named) : find_data_file("models/predictor.json");
-  Result<Model> model = path ? read_model(*path) : Result<Model>(path.error());
-  if (!model) {
-    report_.say(model.error().line() + "; the search begins without a prediction");
+  Result<PredictForPhase> made = path ? predict_by_model(*path) : path.error();
+  if (!made) {
+    report_.say(made.error().line() + "; the search begins without a prediction");
     return {};
   }
-  const auto predictor = std::make_shared<const ModelPredictor>(std::move(*model));
-  return [predictor](const PhaseFacts& facts, const PolicyContext& context) {
-    return make_ratio_prediction(predictor, facts.gpus.front()->identity().name, context);
-  };
+  return std::move(*made);
 }
 
 // This program again, with the job's CUPTI. It gets our own environment, not the job's, so that it
@@ -125,6 +127,7 @@ SessionParts WatchedRun::session_parts(const JobToWatch& job, const RunGpus& gpu
           .log = &report_.log(),
           .warn = [this](const std::string& line) { report_.say(line); },
           .each_second = each_second(),
+          .interrupted = job.interrupted,
           .controller = controller_ ? &*controller_ : nullptr};
 }
 
@@ -139,6 +142,7 @@ SessionOptions WatchedRun::session_options(const JobToWatch& job, const RunGpus&
 
 std::function<void()> WatchedRun::each_second() {
   return [this, seconds = 0, trim_at = kFirstTrim]() mutable {
+    host_.poll();
     if (request_.control.sweep) show_sweep();
     if (++seconds < trim_at) return;
     trim_at *= 2;
@@ -175,6 +179,7 @@ JobOutcome WatchedRun::outcome_of(const Session& session) const {
   const ControllerOptions& options = request_.control.controller;
   JobOutcome outcome;
   outcome.summary = session.summary();
+  outcome.summary.host_energy = host_.used();
   outcome.objective = options.objective;
   if (controller_) {
     outcome.control = ControlOutcome{controller_->summary(), options.objective, {}};

@@ -23,6 +23,7 @@
 #include "control/job_memory.h"
 #include "control/lease_port.h"
 #include "control/session.h"
+#include "measure/host_energy.h"
 #include "predict/counters/counter_process.h"
 #include "run/clock_access.h"
 #include "run/environment_variables.h"
@@ -38,6 +39,7 @@ struct JobToWatch {
   const Environment& environment;  // the job's
   std::stop_token ended;
   std::vector<DeviceName> gpus = {};  // watched even if no process of the job names them
+  std::stop_token interrupted = {};   // see SessionParts
 };
 
 class WatchedRun {
@@ -56,7 +58,7 @@ class WatchedRun {
 
  private:
   void make_controller(const JobToWatch& job, ClockAccess access);
-  std::function<PredictRatios(const PhaseFacts&, const PolicyContext&)> predictor();
+  PredictForPhase predictor();
   CounterProgram counter_program(const JobToWatch& job) const;
   void open_cache(const std::string& path);
 
@@ -75,6 +77,7 @@ class WatchedRun {
   std::stop_source over_;         // the job has ended, or nothing is left to do beside it
   std::optional<Error> refused_;  // why clocks may not be changed
   std::unique_ptr<Files> files_;
+  HostEnergy host_;
   std::optional<JobCache> cache_;
   std::optional<JobMemory> memory_;
   std::optional<LeasePort> port_;

@@ -23,6 +23,7 @@ struct FinishedUnit {
   std::uint64_t count = 0;
   double start_s = 0;
   double duration_s = 0;
+  double work = 1;  // operations and bytes of an iteration relative to the mean
 };
 class JobObserver {
  public:

@@ -245,13 +245,15 @@ TEST(Advance, LaunchesComeInOrderAndAsManyAsTheLoadSays) {
   const GpuConstants gpu = typical(sheet_of("h200").constants);
   const Load load = workload_of("resnet50").load;
   struct Sink final : LaunchSink {
-    void launch(double time_s, double gpu_s, std::uint32_t kernel) override {
-      EXPECT_GE(time_s, last);
-      EXPECT_GE(gpu_s, time_s);
-      last = time_s;
+    void launch(const SimLaunch& launch) override {
+      EXPECT_GE(launch.time_s, last);
+      EXPECT_GE(launch.gpu_s.value(), launch.time_s);
+      EXPECT_GE(launch.blocks, 1U);
+      last = launch.time_s;
       ++count;
-      highest = std::max(highest, kernel);
+      highest = std::max(highest, launch.kernel);
     }
+    void reached(double) override { FAIL() << "this host is not ahead"; }
     double last = 0;
     std::uint64_t count = 0;
     std::uint32_t highest = 0;

@@ -134,6 +134,13 @@ std::uint32_t draw_phase(SimGpuState& state, const Load& load) {
   return load.phase_count - 1;
 }
 
+// How often the phase runs in the visit that begins now.
+std::uint64_t draw_visit(SimRandom& random, const PhaseWork& phase) {
+  if (phase.most_iterations <= phase.iterations) return phase.iterations;
+  const auto choices = static_cast<double>(phase.most_iterations - phase.iterations + 1);
+  return phase.iterations + static_cast<std::uint64_t>(random.uniform() * choices);
+}
+
 // Chooses the phase after `count` iterations of the current one.
 void choose_phase(SimGpuState& state, const Load& load, std::uint64_t count) {
   JobPosition& job = state.job;
@@ -151,7 +158,7 @@ void choose_phase(SimGpuState& state, const Load& load, std::uint64_t count) {
     if (phase.every == 0 || job.train_iterations < job.next_visit[i]) continue;
     job.next_visit[i] += phase.every;
     job.phase = i;
-    job.phase_left = phase.iterations;
+    job.phase_left = draw_visit(state.job_random, phase);
     return;
   }
 }
@@ -190,6 +197,11 @@ void begin_job(SimGpuState& state, const Load& load, std::uint64_t iterations, d
   state.ticks = TickState();
   state.cache = RateCache();
   if (load.aperiodic) state.job.phase = draw_phase(state, load);
+  for (std::uint32_t i = 1; i < load.phase_count; ++i) {
+    if (!load.phases[i].at_start) continue;
+    state.job.phase = i;
+    state.job.phase_left = draw_visit(state.job_random, load.phases[i]);
+  }
 }
 
 const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Load& load,
@@ -219,9 +231,9 @@ void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& lo
     job.block = std::min(uninterrupted(state, load), static_cast<std::uint64_t>(fitting));
   }
   const double count = std::max(1.0, static_cast<double>(job.block));
-  job.factor = draw_length(state.job_random, phase.length, count) *
-               drift_factor(load, job.train_iterations) *
-               level_factor(state, job.iteration_start_s);
+  job.work =
+      draw_length(state.job_random, phase.length, count) * drift_factor(load, job.train_iterations);
+  job.factor = job.work * level_factor(state, job.iteration_start_s);
   job.iteration_s = whole.wait_s + job.factor * whole.busy_s;
 }
 
@@ -233,7 +245,7 @@ bool finish_unit(SimGpuState& state, const Load& load, double time_s, JobObserve
   JobPosition& job = state.job;
   if (observer != nullptr) {
     observer->finished({job.phase, job.part, job.all_iterations, job.block, job.unit_start_s,
-                        time_s - job.unit_start_s});
+                        time_s - job.unit_start_s, job.work});
   }
   job.done = 0;
   job.unit_start_s = time_s;

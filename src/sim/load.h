@@ -40,6 +40,7 @@ struct PartWork {
   Seconds host = {};        // GPU waits for the host, once per part
   Seconds data_stall = {};  // GPU waits for data, once per part
   bool each_micro_batch = false;
+  bool graph = false;              // each launch is that of a CUDA graph
   std::uint32_t first_kernel = 0;  // its kernels have ids first_kernel … +kernel_kinds−1, in turn
   std::uint32_t kernel_kinds = 1;
 };
@@ -62,6 +63,10 @@ struct PhaseWork {
   // training iterations (0: never by count).
   std::uint64_t every = 0;
   std::uint64_t iterations = 1;
+  // A visit runs `iterations` to this many times, each number equally likely; 0: always
+  // `iterations`.
+  std::uint64_t most_iterations = 0;
+  bool at_start = false;  // runs before the first training iteration
   // In an aperiodic job the phase of each iteration is drawn with this weight instead.
   double weight = 0;
 };
@@ -73,6 +78,10 @@ struct Load {
   std::uint32_t micro_batches = 1;
   // The next phase is drawn by weight at every iteration, so there is no period.
   bool aperiodic = false;
+  // The host launches this many whole training iterations as soon as the GPU begins the first, and
+  // then waits for the GPU. 0: it launches a part when the GPU comes to it.
+  std::uint32_t dispatch_ahead = 0;
+  Seconds launch_pace = microseconds(6);  // between two launches of a host that waits for nothing
   // Slow change of the work per iteration: 1 + drift·min(1, i/drift_iterations) after i iterations.
   double drift = 0;
   std::uint64_t drift_iterations = 1;

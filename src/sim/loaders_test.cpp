@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -84,12 +85,25 @@ TEST(GpuSheets, ErrorsNameFileAndLine) {
 }
 
 TEST(Workloads, EveryFileThatComesWithTheProgramIsReadable) {
-  EXPECT_GE(workload_keys().size(), 2U);
-  for (const std::string& key : workload_keys()) {
-    const Result<Workload> workload = load_workload(key);
+  for (const char* group : {"all", "field"}) {
+    EXPECT_GE(workloads_named(group).size(), 2U);
+    for (const std::string& key : workloads_named(group)) {
+      const Result<Workload> workload = load_workload(key);
 
-    EXPECT_TRUE(workload) << workload.error().line();
+      EXPECT_TRUE(workload) << workload.error().line();
+    }
   }
+}
+
+TEST(Workloads, GroupsAreTheSuiteThePapersPartOfItAndTheJobsFromTheField) {
+  const std::vector<std::string> all = workloads_named("all");
+  const auto in_suite = [&](const char* key) { return std::ranges::find(all, key) != all.end(); };
+
+  EXPECT_EQ(all.size(), 97U) << "published tables compare these";
+  EXPECT_EQ(workloads_named("paper").size(), 72U);
+  EXPECT_TRUE(in_suite("resnet50"));
+  EXPECT_FALSE(in_suite("jax_bursts"));
+  EXPECT_EQ(workloads_named("resnet50"), std::vector<std::string>{"resnet50"});
 }
 
 TEST(Workloads, ReadsWhatTheFileSays) {
@@ -127,6 +141,30 @@ TEST(Workloads, ErrorsNameFileAndLine) {
           .find("takes no time"),
       std::string::npos);
   EXPECT_NE(workload_error("\x01\xff").find("x.toml:1"), std::string::npos);
+}
+
+TEST(Workloads, WhatAHostLaunchesAheadMustFitBetweenItsPhases) {
+  const std::string good = text_of("workloads/field/jax_bursts.toml");
+
+  EXPECT_EQ(workload_error(good), "no error");
+  EXPECT_NE(workload_error(replaced(good, "every = 10", "every = 15")).find("multiple"),
+            std::string::npos);
+  EXPECT_NE(
+      workload_error(replaced(good, "dispatch_ahead = 10", "dispatch_ahead = 10\naperiodic = true"))
+          .find("dispatch_ahead"),
+      std::string::npos);
+}
+
+TEST(Workloads, PartsThatShareKernelsHaveNoMoreThanTheFirstOfThem) {
+  const std::string good = text_of("workloads/field/short_epochs.toml");
+  const Load load = parse_workload(good, "x.toml")->load;
+
+  EXPECT_EQ(load.phases[2].parts[0].first_kernel, load.phases[0].parts[0].first_kernel);
+  EXPECT_EQ(load.phases[0].parts[1].first_kernel, 23U);
+  const std::size_t second = good.rfind("kernel_kinds = 22");
+  EXPECT_NE(workload_error(std::string(good).replace(second, 17, "kernel_kinds = 23"))
+                .find("must be from 1 to 22"),
+            std::string::npos);
 }
 
 TEST(Workloads, MicroBatchPartsMustComeFirst) {

@@ -58,7 +58,8 @@ struct JobPosition {
   // Iterations left in this visit to the phase, including the current one.
   std::uint64_t phase_left = 0;
   std::uint64_t block = 0;  // whole iterations in the unit; 0: the unit is a part
-  double factor = 1;        // work of this iteration relative to the mean
+  double work = 1;          // operations and bytes of this iteration relative to the mean
+  double factor = 1;        // busy time of this iteration relative to the mean: work, slow minutes
   double done = 0;          // finished share of the unit at the segment's start (0..1)
   double unit_start_s = 0;
   double iteration_start_s = 0;

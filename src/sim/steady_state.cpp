@@ -75,7 +75,10 @@ class Steady {
       if (load_.aperiodic) {
         runs = phase.weight / weights;
       } else if (phase.every > 0) {
-        runs = static_cast<double>(phase.iterations) / static_cast<double>(phase.every);
+        const std::uint64_t most = std::max(phase.iterations, phase.most_iterations);
+        const double visit =
+            (static_cast<double>(phase.iterations) + static_cast<double>(most)) / 2;
+        runs = visit / static_cast<double>(phase.every);
       }
       if (runs <= 0) continue;
       const Point point = iteration(phase);

@@ -21,10 +21,10 @@ TEST(Comparison, PutsEveryPolicyBesideADefaultRunOfTheSameJob) {
   const SimulatedOutcome& oracle = comparison->outcomes[1];
   EXPECT_EQ(base.result.saved, 0);
   EXPECT_EQ(base.result.slowdown, 0);
-  EXPECT_TRUE(base.result.final_setting.empty());
+  EXPECT_TRUE(base.result.kept.front().setting.empty());
   EXPECT_GT(oracle.result.saved, 0.05);
   EXPECT_NEAR(oracle.result.saved, oracle.result.oracle_saved, 0.02);
-  EXPECT_EQ(oracle.result.final_setting, oracle.best);
+  EXPECT_EQ(oracle.result.kept.front().setting, oracle.best);
   EXPECT_LT(oracle.result.slowdown, 0.055);
   const SimulatedOutcome& bisection = comparison->outcomes[2];
   EXPECT_GT(bisection.result.probes, 3U);

@@ -35,7 +35,7 @@ Result<std::unique_ptr<JobRing>> JobRing::make(RingSource source, Instant begin,
 // thousands of jobs.
 JobRing::~JobRing() {
   if (!writer_.is_open()) return;
-  ::munmap(reinterpret_cast<char*>(&writer_.header()) - kHeaderOffset, kRingSize);
+  ::munmap(reinterpret_cast<char*>(&writer_.header()) - kHeaderOffset, writer_.header().file_size);
   writer_.abandon();
 }
 

@@ -49,8 +49,8 @@ class ReplayedRun {
   RigTerms terms() const {
     ControllerOptions control;
     control.policy = policy_;
-    // Policies of others are played as their authors have them.
-    control.guard = policy_ == "hypermile";
+    // Policies of others are played as their authors have them, unless they are to be guarded.
+    control.guard = conditions_.guard || policy_ == "hypermile";
     control.objective = conditions_.objective;
     if (conditions_.tell_length) control.job_iterations = conditions_.iterations;
     for (const CurvePoint& point : curve_.points) control.settings.push_back(point.setting);
@@ -59,8 +59,6 @@ class ReplayedRun {
             .make_policy = [this](const PhaseFacts&, PolicyContext context) {
               const PolicyContext judge = context_for(curve_, conditions_, seed_);
               context.oracle = judge.oracle;
-              context.predicted = judge.predicted;
-              context.prior_without = judge.prior_without;
               // A sweep's default clock is known from its rows; the sensor shows the same.
               context.default_values = judge.default_values;
               return make_policy(policy_, context);
@@ -78,13 +76,18 @@ class ReplayedRun {
   RunResult score(const ControlSummary& summary, double iterations) const {
     RunResult result;
     result.key = curve_.key;
-    std::size_t kept = 0;
+    std::vector<double> kept(curve_.points.size(), 0);
+    kept[0] = 1;
     if (!summary.phases.empty()) {
       const PhaseControl& phase = summary.phases.front();
       result.probes = phase.probes;
       result.settings_visited = phase.measured.size();
+      const std::vector<SettingShare> one = {{phase.kept, 1}};
       for (std::size_t i = 0; i < curve_.points.size(); ++i) {
-        if (curve_.points[i].setting == phase.kept) kept = i;
+        kept[i] = 0;
+        for (const SettingShare& share : phase.shares.empty() ? one : phase.shares) {
+          if (curve_.points[i].setting == share.setting) kept[i] = share.share;
+        }
       }
     }
     const CurvePoint& base = curve_.default_point();

@@ -22,7 +22,7 @@ struct PlayedTotals {
   double iterations = 0;
   std::optional<Joules> energy;
   bool interrupted = false;
-  Setting kept;  // when the job ended
+  std::vector<SettingShare> kept;  // at the end: one Setting, or a mix
 };
 Result<void> log_end(EventLog& log, const SimulatedJob& job, const Curve& truth, const GpuUuid& gpu,
                      const PlayedTotals& totals);

@@ -57,8 +57,18 @@ class Reader {
     const auto exploring = decision.numbers.find("exploring");
     exploring_ = exploring != decision.numbers.end() && exploring->second > 0;
     if (!exploring_ && !held_) out_.settled_s = since_start.value();
-    if (!exploring_ || !held_) out_.result.final_setting = decision.setting;
+    if (!exploring_ || !held_) keep(decision);
     held_ = held_ || !exploring_;
+  }
+  // The setting of a decision without a share takes the place of all others.
+  void keep(const Decision& decision) {
+    auto& kept = out_.result.kept;
+    const auto share = decision.numbers.find("share");
+    if (share == decision.numbers.end() || !held_) kept.clear();
+    const auto found = std::ranges::find(kept, decision.setting, &SettingShare::setting);
+    if (found == kept.end()) {
+      kept.push_back({decision.setting, 1});
+    }
   }
   void read(const WindowEvent& event) {
     const Window& window = event.window;
@@ -96,8 +106,13 @@ Result<void> take_figures(std::span<const Event> run, std::span<const Event> def
   if (phases.empty()) return {};
   for (const SettingCost& cost : phases.front().settings) {
     if (cost.setting.empty()) out.baseline = cost;
-    if (cost.setting == out.result.final_setting) out.kept = cost;
   }
+  out.kept = phases.front().kept;
+  // A job that was left alone kept the default, though nobody decided so.
+  const Setting last = out.result.kept.empty() ? Setting() : out.result.kept.front().setting;
+  const SettingCost* there = phases.front().at(last);
+  if (!out.kept && there != nullptr) out.kept = *there;
+  if (!phases.front().shares.empty()) out.result.kept = phases.front().shares;
   return {};
 }
 
@@ -149,7 +164,7 @@ Result<SimulatedOutcome> report_run(std::span<const Event> run,
   const double energy_ratio = 1 + out.job.energy_change->value;
   const Watts base = Watts(*out.job.default_joules / *out.job.default_seconds);
   result.slowdown = out.job.time_change->value;
-  result.saved = 1 - score(objective, time_ratio, energy_ratio / time_ratio, base);
+  result.saved = saved_share(objective, time_ratio, energy_ratio / time_ratio, base);
   if (const auto bound = end->totals.find("bound"); bound != end->totals.end()) {
     out.bound = bound->second;
     result.violated_job = result.slowdown > *out.bound + kBoundEpsilon;

@@ -69,7 +69,7 @@ TEST(RunReport, ComparesTheWholeJobWithTheDefaultRun) {
   EXPECT_NEAR(outcome->job.energy_change->value, -0.2, 1e-12);
   EXPECT_NEAR(outcome->result.saved, 0.2, 1e-12);
   EXPECT_NEAR(outcome->result.slowdown, 0.04, 1e-12);
-  EXPECT_EQ(outcome->result.final_setting, kLow);
+  EXPECT_EQ(outcome->result.kept.front().setting, kLow);
   EXPECT_EQ(outcome->result.probes, 2U);
   EXPECT_EQ(outcome->result.settings_visited, 1U);
   ASSERT_TRUE(outcome->baseline && outcome->kept);

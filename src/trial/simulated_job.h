@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/controller_options.h"
 #include "policy/objective.h"
 #include "sim/gpu_sheet.h"
 #include "sim/sim_state.h"
@@ -30,7 +31,10 @@ struct SimulatedJob {
   Objective objective = {};
   std::vector<Knob> knobs = {Knob::kSmClock, Knob::kMemoryClock};
   ProgressKind progress = ProgressKind::kTicks;
-  double unix_time = 0;  // for the log
+  bool guard = false;            // whether the policies of others are kept within the bound too
+  PredictForPhase predict = {};  // who predicts for the policies; empty: nobody
+  bool counters = false;  // whether performance counters are read while features are collected
+  double unix_time = 0;   // for the log
 };
 
 // Time and power in the steady state at every setting of this card under this job.

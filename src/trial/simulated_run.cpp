@@ -9,6 +9,7 @@
 #include "policy/policies.h"
 #include "trial/judge/replay.h"
 #include "trial/run_log.h"
+#include "trial/simulated_counters.h"
 #include "trial/simulated_training.h"
 #include "trial/virtual_rig.h"
 
@@ -35,12 +36,14 @@ std::size_t nearest(const std::vector<Setting>& settings, const Setting& wanted)
   return best;
 }
 
-// What the judge alone knows: the best setting, and a prediction as good as published predictors.
+// What the judge alone knows: the best setting.
 PolicyContext judges_context(const SimulatedJob& job, const Curve& truth) {
   Conditions conditions;
   conditions.objective = job.objective;
   conditions.iterations = static_cast<double>(job.iterations);
-  return context_for(truth, conditions, job.seed);
+  PolicyContext context = context_for(truth, conditions, job.seed);
+  context.traces = true;
+  return context;
 }
 
 class SimulatedRun {
@@ -60,8 +63,11 @@ class SimulatedRun {
   Result<PlayedRun> run(const std::stop_token& stop) {
     RETURN_IF_ERROR(make_policy(policy_, judge_));  // refused before the job runs
     ASSIGN_OR_RETURN(const auto training, SimulatedTraining::start(clock_, job_));
-    VirtualRig rig(clock_, *training, terms());
     SimGpu& card = training->card();
+    SimulatedCounters counters(card, job_.workload.load);
+    // GPOEO is made to read counters; they cost a simulated job nothing.
+    const bool counted = job_.counters || policy_.starts_with("gpoeo");
+    VirtualRig rig(clock_, *training, terms(counted ? &counters : nullptr));
     RETURN_IF_ERROR(log_start(rig.log(), job_, policy_, card.identity(), clock_));
     const std::optional<Joules> before = energy(card);
     while (training->running() && !stop.stop_requested()) rig.step();
@@ -89,11 +95,11 @@ class SimulatedRun {
     return sample ? sample->energy : std::nullopt;
   }
 
-  RigTerms terms() {
+  RigTerms terms(PerformanceCounters* counters) {
     ControllerOptions control;
     control.policy = policy_;
-    // Policies of others are played as their authors have them.
-    control.guard = policy_ == "hypermile";
+    // Policies of others are played as their authors have them, unless somebody wants them guarded.
+    control.guard = job_.guard || policy_ == "hypermile";
     control.objective = job_.objective;
     control.knobs = job_.knobs;
     control.job_iterations = static_cast<double>(job_.iterations);
@@ -102,9 +108,10 @@ class SimulatedRun {
             .make_policy =
                 [this](const PhaseFacts&, PolicyContext context) {
                   context.oracle = nearest(context.settings, judge_.settings[*judge_.oracle]);
-                  context.predicted = nearest(context.settings, judge_.settings[*judge_.predicted]);
                   return make_policy(policy_, context);
                 },
+            .predict = job_.predict,
+            .counters = counters,
             .sink = std::move(hearers_.sink),
             .listener = [this](const Event& event) { hear(event); }};
   }
@@ -126,10 +133,11 @@ class SimulatedRun {
 
   // In the phase of most iterations, which is training: the setting held last, or where none ever
   // was, the one tried last.
-  Setting kept(const ControlSummary& summary) const {
+  std::vector<SettingShare> kept(const ControlSummary& summary) const {
     const auto most = std::ranges::max_element(summary.phases, {}, &PhaseControl::iterations);
-    if (most == summary.phases.end()) return {};
-    return most->held ? most->kept : tried_;
+    if (most == summary.phases.end()) return {{Setting(), 1}};
+    if (!most->held) return {{tried_, 1}};
+    return most->shares.empty() ? std::vector<SettingShare>{{most->kept, 1}} : most->shares;
   }
 
   SimulatedJob job_;

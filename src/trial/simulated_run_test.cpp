@@ -56,6 +56,38 @@ TEST(SimulatedRun, MeasuresWhatTheSimulatorKnowsToBeTrue) {
   EXPECT_GT(late.power->value(), 200);
 }
 
+// Its iterations are too short for NVML, so the published method counts instructions.
+TEST(SimulatedRun, GpoeoAsPublishedGoesFromItsDetectorToAHeldSetting) {
+  const Heard heard = play_and_hear(job_for_test(4000), "gpoeo-published");
+
+  const std::size_t detected = heard.log.find("looking for the job's period at the base clocks");
+  const std::size_t measured = heard.log.find("the default and its counters; no period");
+  const std::size_t searched = heard.log.find("gear near the predicted one; no model");
+  const std::size_t held = heard.log.find("\"kept; no period: instructions are counted");
+  ASSERT_NE(held, std::string::npos);
+  EXPECT_LT(detected, measured);
+  EXPECT_LT(measured, searched);
+  EXPECT_LT(searched, held);
+  EXPECT_NE(heard.log.find("\"issue_active\""), std::string::npos);
+}
+
+TEST(SimulatedRun, AModelSaysWhereGpoeoBegins) {
+  SimulatedJob job = job_for_test(1500);
+  bool asked = false;
+  job.predict = [&](const PhaseFacts&, const PolicyContext& context) {
+    return [&, count = context.settings.size()](const Window& window) {
+      asked = window.features != nullptr;
+      std::vector<PredictedRatio> ratios(count, {0, 0.01, 0, 0.01});
+      ratios[5].log_energy = -0.5;
+      return ratios;
+    };
+  };
+
+  const Heard heard = play_and_hear(job, "gpoeo");
+
+  EXPECT_TRUE(asked);
+}
+
 TEST(SimulatedRun, KeepsPausesOutOfWindows) {
   const Heard heard = play_and_hear(job_for_test(2000), "default");
 
@@ -108,6 +140,31 @@ TEST(SimulatedRun, EqualJobsWriteEqualLogsWhateverProcessPlaysThem) {
     EXPECT_EQ(first.log, second.log);
     EXPECT_NE(first.log.find("\"process\":1,"), std::string::npos) << first.log.substr(0, 2000);
   }
+}
+
+TEST(SimulatedRun, HasTheCountersOfACardWithoutActivityMetricsWhereTheyAreAskedFor) {
+  SimulatedJob job = job_for_test(1000);
+  std::map<std::string, double> values;
+  RunHearers hearers;
+  hearers.event = [&](const Event& event) {
+    if (const auto* features = std::get_if<FeaturesEvent>(&event.body)) values = features->values;
+  };
+  ASSERT_TRUE(play(job, truth_of(job), "hypermile", std::move(hearers)).ok());
+  EXPECT_FALSE(values.contains("dram_active")) << "an RTX 3080 Ti tells nothing by itself";
+
+  job.counters = true;
+  RunHearers again;
+  again.event = [&](const Event& event) {
+    if (const auto* features = std::get_if<FeaturesEvent>(&event.body)) values = features->values;
+  };
+  ASSERT_TRUE(play(job, truth_of(job), "hypermile", std::move(again)).ok());
+
+  // 35 GB and 1.2 TFLOP in about 100 ms of a card with 0.85 TB/s and 34 TFLOP/s.
+  EXPECT_NEAR(values.at("dram_active"), 0.4, 0.1);
+  EXPECT_NEAR(values.at("fp32_active"), 0.35, 0.1);
+  EXPECT_NEAR(values.at("sm_active"), 1, 0.01);
+  EXPECT_EQ(values.at("tensor_active"), 0);
+  EXPECT_FALSE(values.contains("l2_active")) << "not simulated, so not known";
 }
 
 TEST(SimulatedRun, SaysWhenAJobIsTooShortToMeasure) {

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "trial/replayed_training.h"
+#include "trial/simulated_counters.h"
 #include "trial/simulated_training.h"
 #include "trial/virtual_rig.h"
 
@@ -17,10 +18,13 @@ constexpr Seconds kReplayedIteration = Seconds(0.1);
 
 // Runs the job until the course has its window, or has none to wait for.
 Result<void> run_step(SweepCourse& course, std::vector<Setting> offered, VirtualJob& job,
-                      VirtualClock& clock, const std::stop_token& stop) {
+                      VirtualClock& clock, PerformanceCounters* counters,
+                      const std::stop_token& stop) {
   ControllerOptions control = course.controller_options();
   if (control.settings.empty()) control.settings = std::move(offered);
-  VirtualRig rig(clock, job, {.control = std::move(control), .make_policy = course.maker()});
+  VirtualRig rig(
+      clock, job,
+      {.control = std::move(control), .make_policy = course.maker(), .counters = counters});
   const Instant begin = clock.now();
   while (!course.over() && !stop.stop_requested() && clock.now() - begin < kLongestStep) {
     rig.step();
@@ -66,7 +70,8 @@ Result<void> sweep_simulated(const SimulatedJob& job, const SweepOptions& terms,
                          {.cards = {{.seed = terms.seed, .effects = job.effects, .run_seed = seed}},
                           .progress = job.progress,
                           .seed = seed}));
-    return run_step(course, {}, *training, clock, stop);
+    SimulatedCounters counters(training->card(), endless.workload.load);
+    return run_step(course, {}, *training, clock, job.counters ? &counters : nullptr, stop);
   };
   return run_steps(terms, journal, hearers, stop, run);
 }
@@ -81,7 +86,7 @@ Result<void> sweep_replayed(const Curve& curve, const SweepOptions& terms, Sweep
     options.seed = seed;
     options.iteration = kReplayedIteration;
     ASSIGN_OR_RETURN(const auto training, ReplayedTraining::start(clock, curve, options));
-    return run_step(course, offered, *training, clock, stop);
+    return run_step(course, offered, *training, clock, nullptr, stop);
   };
   return run_steps(terms, journal, hearers, stop, run);
 }

@@ -22,10 +22,11 @@ void VirtualRig::step() {
 SessionParts VirtualRig::session_parts() {
   if (terms_.control) {
     SettingPort& port = terms_.port != nullptr ? *terms_.port : direct_;
-    controller_.emplace(
-        ControllerParts{
-            .port = port, .make_policy = terms_.make_policy, .counters = terms_.counters},
-        *terms_.control);
+    controller_.emplace(ControllerParts{.port = port,
+                                        .make_policy = terms_.make_policy,
+                                        .predict = terms_.predict,
+                                        .counters = terms_.counters},
+                        *terms_.control);
   }
   if (terms_.listener) log_.listen(terms_.listener);
   OpenGpu open = terms_.open_gpu;

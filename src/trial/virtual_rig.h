@@ -41,6 +41,7 @@ using MakePhasePolicy = decltype(ControllerParts::make_policy);
 struct RigTerms {
   std::optional<ControllerOptions> control = {};    // absent: a Session alone, and no clock moves
   MakePhasePolicy make_policy = {};                 // for the Controller; may be empty
+  PredictForPhase predict = {};                     // for the Controller; may be empty
   PerformanceCounters* counters = nullptr;          // for the Controller; may be null
   std::unique_ptr<LineSink> sink = nullptr;         // of the event log; may be null
   std::function<void(const Event&)> listener = {};  // gets every event; may be empty

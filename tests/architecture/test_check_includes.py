@@ -58,6 +58,13 @@ class CheckIncludes(unittest.TestCase):
         result = self.tree({"src/roof/a.cpp": "\n"})
         self.assertIn("the table lets 'roof' include 'base', and no file does", result.stderr)
 
+    def test_two_types_of_one_name_fail(self):
+        used = {"src/roof/a.cpp": '#include "base/b.h"\n'}
+        one, other = "struct Pair {\n};\n", "namespace hypermile::wire {\nclass Pair final {\n};\n}\n"
+        self.assertEqual(self.tree({**used, "src/base/b.h": one, "src/roof/c.h": other}).returncode, 0)
+        result = self.tree({**used, "src/base/b.h": one, "src/roof/c.h": one})
+        self.assertIn("src/roof/c.h: src/base/b.h defines another 'Pair'", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -15,14 +15,6 @@
 namespace hypermile {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
-
 class AbuseTest : public LeaseTest {
  protected:
   static Descriptor raw_connection() {
@@ -54,6 +46,18 @@ class AbuseTest : public LeaseTest {
     const auto reply = wire::decode_reply(cut.body);
     const auto* error = reply ? std::get_if<Error>(&reply->message) : nullptr;
     return error != nullptr ? error->message : "not an error";
+  }
+
+  // The sockets of the daemon, less the one on which it listens.
+  static int connections(pid_t daemon) {
+    int sockets = -1;
+    std::error_code ignored;
+    for (const auto& fd :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(daemon) + "/fd", ignored)) {
+      const auto target = std::filesystem::read_symlink(fd.path(), ignored).string();
+      sockets += target.starts_with("socket:") ? 1 : 0;
+    }
+    return sockets;
   }
 
   static std::string status_frame() {
@@ -150,6 +154,31 @@ TEST_F(AbuseTest, AUserHasABoundedNumberOfConnections) {
 
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(serving()) << "others are not affected";
+}
+
+TEST_F(AbuseTest, IdleConnectionsOfManyUsersShutNobodyOut) {
+  REQUIRE_ROOT();
+  const Process daemon = start_daemon(
+      std::string("[limits]\nconnections = 40\nconnections_per_user = 8\n") + kEverybody);
+  std::vector<pid_t> crowd;
+  for (uid_t user = 60010; user < 60015; ++user) {
+    crowd.push_back(start_child([user] {
+      if (::setgid(user) != 0 || ::setuid(user) != 0) return 1;
+      std::vector<Descriptor> open;
+      for (int i = 0; i < 8; ++i) open.push_back(raw_connection());
+      ::pause();
+      return 0;
+    }));
+  }
+  ASSERT_TRUE(eventually(5, [&] { return connections(daemon.pid()) >= 40; }));
+
+  Process late = start_client(RunAs{60001});
+
+  EXPECT_TRUE(late.ask("acquire " + uuid(0) + " 30s").starts_with("ok"));
+  for (const pid_t pid : crowd) {
+    ::kill(pid, SIGKILL);
+    wait_for(pid);
+  }
 }
 
 TEST_F(AbuseTest, WithoutDescriptorsClientsAreTurnedAwayAndLeasesStillEnd) {

@@ -3,6 +3,10 @@
 // Without a daemon, the guardian restores the GPU whatever happens to its owner.
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "lease/protocol/guardian_start.h"
 #include "lease_fixture.h"
 
 namespace hypermile {
@@ -20,23 +24,7 @@ class GuardianTest : public LeaseTest {
     return client;
   }
 
-  // The process that keeps GPU 0, according to its lock file.
-  pid_t guardian() {
-    std::ifstream lock(folder_ / "state.d" / (uuid(0) + ".lock"));
-    std::string text((std::istreambuf_iterator<char>(lock)), {});
-    const std::size_t at = text.find("(pid ");
-    return at == text.npos ? -1 : std::stoi(text.substr(at + 5));
-  }
-  bool gone(pid_t pid) { return ::kill(pid, 0) != 0 || zombie(pid); }
-
- private:
-  // An orphan may stay a zombie, because its new parent may never wait for it.
-  static bool zombie(pid_t pid) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(status)), {});
-    const std::size_t at = text.rfind(')');
-    return at != text.npos && text.substr(at).starts_with(") Z");
-  }
+  pid_t guardian() { return keeper(0); }
 };
 
 TEST_F(GuardianTest, RestoresOnReleaseAndEndsWithItsOwner) {
@@ -141,6 +129,32 @@ TEST_F(GuardianTest, SaysWhyItCannotStart) {
       answer.find("the guardian could not be started: hypermiled: cannot create /proc/nowhere"),
       std::string::npos)
       << answer;
+}
+
+TEST_F(GuardianTest, EndsWhenItsFirstRequestIsNotCompleted) {
+  auto socket = start_guardian({HYPERMILED, false});
+  ASSERT_TRUE(socket.ok());
+  const std::string frame =
+      wire::encode_request({1, wire::AcquireRequest{{GpuUuid(uuid(0))}, Seconds(5), "half", ""}})
+          .value();
+  ASSERT_GT(::send(socket->get(), frame.data(), frame.size() / 2, 0), 0);
+
+  pollfd watched{socket->get(), POLLIN | POLLRDHUP, 0};
+
+  EXPECT_EQ(::poll(&watched, 1, 10'000), 1) << "the guardian lives for ever";
+}
+
+TEST_F(GuardianTest, KeepsNoGpuWhenItsFirstRequestNamesNone) {
+  auto socket = start_guardian({HYPERMILED, false});
+  ASSERT_TRUE(socket.ok());
+  DaemonConnection connection(*std::move(socket));
+
+  const auto status = connection.ask<wire::DaemonStatus>(wire::StatusRequest{}, Seconds(10));
+
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kUsage) << status.error().line();
+  EXPECT_EQ(keeper(0), -1);
+  EXPECT_EQ(keeper(1), -1);
 }
 
 TEST_F(GuardianTest, OfAnUnprivilegedUserNeedsSudo) {

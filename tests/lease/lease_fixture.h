@@ -4,6 +4,8 @@
 // The tests run in real time because processes take part.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -19,9 +21,21 @@
 
 namespace hypermile {
 
+// The address sanitizer reserves terabytes of address space and makes every process larger.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 class LeaseTest : public StandInTest {
  protected:
   LeaseTest() {
+    // The group of the tests is the top for its processes, so that guardians, which leave every
+    // group, stay where the tests are confined. Only root can do this, and only root needs it.
+    ::unshare(CLONE_NEWCGROUP);
     ::setenv("HYPERMILE_NVML", NVML_STAND_IN, 1);
     ::setenv("HYPERMILE_SOCKET", (folder_ / "hypermiled.sock").c_str(), 1);
     ::setenv("HYPERMILE_STATE", (folder_ / "state.d").c_str(), 1);
@@ -88,6 +102,21 @@ class LeaseTest : public StandInTest {
       clock_->sleep_for(milliseconds(1));
     }
     return true;
+  }
+
+  // The process that keeps the GPU, according to its lock file; -1 if none does.
+  pid_t keeper(unsigned gpu) {
+    std::ifstream lock(folder_ / "state.d" / (uuid(gpu) + ".lock"));
+    const std::string text((std::istreambuf_iterator<char>(lock)), {});
+    const std::size_t at = text.find("(pid ");
+    return at == text.npos ? -1 : std::stoi(text.substr(at + 5));
+  }
+  // An orphan may stay a zombie, because its new parent may never wait for it.
+  static bool gone(pid_t pid) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(status)), {});
+    const std::size_t at = text.rfind(')');
+    return at == text.npos || text.substr(at).starts_with(") Z");
   }
 
   static bool root() { return ::geteuid() == 0; }

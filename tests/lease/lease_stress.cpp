@@ -54,7 +54,8 @@ class Stress {
       : clients_(clients), seconds_(seconds) {
     std::string name = "/tmp/hypermile-stress-XXXXXX";
     folder_ = ::mkdtemp(name.data());
-    std::filesystem::permissions(folder_, std::filesystem::perms::all);
+    std::filesystem::permissions(folder_,
+                                 std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
     ::setenv("HYPERMILE_SIM_STATE", (folder_ / "sim").c_str(), 1);
     ::setenv("HYPERMILE_SIM_GPUS", kGpus, 1);
     ::setenv("HYPERMILE_SIM_SPEED", "20", 1);

@@ -19,7 +19,7 @@ class Machine:
 
     def __init__(self, gpus="rtx3080ti", speed=1):
         self.folder = tempfile.mkdtemp(prefix="hypermile-stand-in-")
-        os.chmod(self.folder, 0o777)
+        os.chmod(self.folder, 0o1777)
         self.state = os.path.join(self.folder, "state")
         self.speed = speed
         os.environ["HYPERMILE_SIM_STATE"] = self.state

@@ -48,6 +48,32 @@ class CliTest(unittest.TestCase):
         self.assertIn("3080 Ti", text)
         self.assertIn("power_instant", text)
 
+    def test_monitor_watches_every_gpu_unless_one_is_named(self):
+        report = json.loads(hypermile("monitor", "--seconds", "0.5s", "--interval", "250ms", "--json").stdout)
+        self.assertEqual([gpu["gpu"] for gpu in report["gpus"]], [gpu["uuid"] for gpu in status()])
+        self.assertAlmostEqual(
+            report["energy_j"], sum(gpu["energy_j"] for gpu in report["gpus"]), delta=0.01 * report["energy_j"]
+        )
+        text = hypermile("monitor", "--seconds", "0.3s", "--interval", "300ms").stdout
+        self.assertIn("GPU 1: NVIDIA H200", text)
+        self.assertIn("2 GPUs together", text)
+
+    def test_reset_without_rights_leaves_the_journals_of_root_alone(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to become somebody else")
+        state = os.path.join(self.machine.folder, "state-of-root")
+        os.makedirs(state, mode=0o700)
+        os.chmod(self.machine.folder, 0o755)
+        done = subprocess.run(
+            ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", HYPERMILE, "reset", "--all"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "HYPERMILE_STATE": state, "HYPERMILE_SOCKET": "/nonexistent/socket"},
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("without one only root resets GPUs; run it with sudo", done.stderr)
+        self.assertNotIn("find out who created it", done.stderr)
+
     def test_monitor_sees_a_job_by_uuid(self):
         uuid = status()[1]["uuid"]
         job = subprocess.Popen(

@@ -91,7 +91,7 @@ def demo_output():
                               env={**os.environ, "XDG_CONFIG_HOME": folder}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, text=True, check=True, timeout=120)
         reported = os.path.exists(os.path.join(folder, "build/demo.html"))
-    return done.stdout + ("" if reported else "Report, with plots and every decision in words: build/demo.html\n")
+    return done.stdout + ("" if reported else "Report, with plots and every decision: build/demo.html\n")
 
 
 def update():
@@ -129,7 +129,7 @@ class Reader:
             **world.environment, "PATH": os.path.join(prefix, "bin") + ":" + os.environ["PATH"],
             "HYPERMILE_NVML": glob.glob(os.path.join(prefix, "lib*/**/libnvidia-ml.so.1"), recursive=True)[0],
             "LD_LIBRARY_PATH": os.path.dirname(library), "HYPERMILED_CONFIG": config,
-            "PYTHON_FOLDERS": f"{BUILD}/python:{SOURCE}/python/examples",
+            "PYTHON_FOLDERS": f"{SOURCE}/python:{SOURCE}/python/examples",
             "PKG_CONFIG_PATH": os.path.join(os.path.dirname(library), "pkgconfig")}
 
     def type(self, line):

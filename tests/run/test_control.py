@@ -146,6 +146,8 @@ class AttachTest(unittest.TestCase):
         code, _, err = finish(attached)
         self.assertEqual(code, 0)
         self.assertIn("given back", err)
+        self.assertIn("hypermile was interrupted", err)
+        self.assertNotIn("the job has ended", err)
         second.send_signal(signal.SIGINT)
         code, _, err = finish(second)
         self.assertEqual(code, 0)

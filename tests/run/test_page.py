@@ -5,12 +5,15 @@ leases and counts the page and the metrics show. The job runs whatever happens t
 import json
 import os
 import re
+import signal
 import socket
+import subprocess
+import tempfile
 import unittest
 import urllib.request
 
 import parallel
-from world import World, finish, wait_for
+from world import HYPERMILE, World, finish, wait_for
 
 FIXED = ("--policy", "fixed:sm=1500")
 
@@ -65,6 +68,31 @@ class RunPageTest(unittest.TestCase):
 
         self.assertEqual(code, 2)
         self.assertIn("needs a token", err)
+
+
+
+class EndTest(unittest.TestCase):
+    """SIGTERM ends commands that hold nothing at once."""
+
+    def test_a_report_whose_reader_does_not_read_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "run.jsonl")
+            with open(log, "w", encoding="utf-8") as file:
+                file.write(json.dumps({"v": 1, "t": 0, "type": "run_end", "exit_code": 0, "reason": "", "totals": {},
+                                       "summary": ["a line that fills the pipe"] * 20000}) + "\n")
+            report = subprocess.Popen([HYPERMILE, "report", log, "--text"], stdout=subprocess.PIPE)
+            self.assertEqual(report.stdout.read(6), b"a line", "it writes, and soon the pipe is full")
+            report.send_signal(signal.SIGTERM)
+            self.assertEqual(report.wait(timeout=5), -signal.SIGTERM)
+            report.stdout.close()
+
+    def test_a_log_that_is_a_pipe_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "run.jsonl")
+            os.mkfifo(pipe)
+            done = subprocess.run([HYPERMILE, "report", pipe], capture_output=True, text=True, timeout=10)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is no regular file", done.stderr)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,8 @@ class TerminalTest(unittest.TestCase):
         # The first figure is the whole job's.
         self.assertRegex(rows, r"used \d+ J\n  the whole job, search included, against the default: "
                          rf"(used )?{100 * abs(job['energy_change']):.1f} ± [\d.]+ % (energy saved|more energy)")
-        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz \((used )?[\d.]+ ± [\d.]+ % (energy saved|more energy), ")
+        # A setting whose power was measured once has no error of its energy.
+        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz[^(]* \((used )?[\d.]+( ± [\d.]+)? % (energy saved|more energy), ")
         self.assertRegex(rows, r"stopped because the job has ended, in the state '(baseline|search|hold)'")
         # The same from the log alone; and from a log that was cut off before its end.
         again = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout
@@ -182,7 +183,10 @@ class TerminalTest(unittest.TestCase):
         states = [event["state"] for event in self.world.log() if event["type"] == "state"]
         changes = [now for now, before in zip(states[1:], states) if now != before and now != "released"]
         lines = [line for line in err.splitlines() if re.match(r"hypermile: \d+ s: ", line)]
-        self.assertEqual([line.split(": ")[2].split(" at ")[0].replace(" ", "_") for line in lines], changes)
+        told = [line.split(": ")[2].split(" at ")[0].replace(" ", "_") for line in lines]
+        self.assertTrue(told)
+        remaining = iter(changes)  # a change that does not last, or soon after another, has no line
+        self.assertTrue(all(state in remaining for state in told), (told, changes))
         self.assertNotIn("hypermile", out.replace(HYPERMILE, ""))
 
     def test_quiet_and_json_leave_the_terminal_to_the_job(self):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job under `hypermile run --observe` behaves as without it, whatever is missing or goes wrong."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -77,6 +80,56 @@ class TransparentTest(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("/nowhere/log: cannot open", done.stderr)
+
+    def test_a_report_that_cannot_be_written_is_refused_before_the_job_runs(self):
+        for option in ("--report", "--summary"):
+            done = subprocess.run([HYPERMILE, "run", "--observe", option, "/nowhere/file", "--", "echo", "ran"],
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), option)
+            self.assertIn("/nowhere/file: cannot be written", done.stderr)
+
+    def seconds_until_the_job_runs(self, **more):
+        begin = time.time()
+        done = subprocess.run([HYPERMILE, "run", "--", "date", "+%s.%N"], capture_output=True, text=True, timeout=60, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return float(done.stdout.splitlines()[0]) - begin, done.stderr
+
+    def test_a_stopped_daemon_with_a_full_queue_delays_the_job_by_less_than_two_seconds(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as waiting:
+            path = os.path.join(folder, "socket")
+            daemon = waiting.enter_context(socket.socket(socket.AF_UNIX))
+            daemon.bind(path)
+            daemon.listen(0)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    client = waiting.enter_context(socket.socket(socket.AF_UNIX))
+                    client.setblocking(False)
+                    client.connect(path)
+            waited, said = self.seconds_until_the_job_runs(env=training_environment(HYPERMILE_SOCKET=path))
+        self.assertLess(waited, 2)
+        self.assertIn("the daemon did not answer in time", said)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_a_sudo_that_hangs_delays_the_job_by_less_than_two_seconds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            sudo = os.path.join(folder, "sudo")
+            with open(sudo, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nexec sleep 60\n")
+            os.chmod(sudo, 0o755)
+            environment = training_environment(PATH=f"{folder}:{os.environ['PATH']}", HYPERMILE_SOCKET="/nowhere/socket",
+                                               HOME="/nonexistent")
+            waited, said = self.seconds_until_the_job_runs(env=environment, user=65534, group=65534, extra_groups=[])
+        self.assertLess(waited, 2)
+        self.assertIn("sudo did not start a guardian in time", said)
+
+    def test_a_log_into_a_pipe_that_nobody_reads_delays_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)
+            done = subprocess.run([HYPERMILE, "run", "--observe", "--quiet", "--log", pipe, "--", "echo", "ran"],
+                                  capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_under_sudo_the_job_is_the_users_and_is_seen(self):

@@ -3,6 +3,7 @@
 hypermile, job. Nothing here changes this process's environment, so several worlds can exist at once."""
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -24,6 +25,10 @@ power_limit = [1, 9999]
 """
 
 
+# Guardians leave every control group; they shall not leave the one that confines the tests.
+CLONE_NEWCGROUP = 0x02000000
+ctypes.CDLL(None).unshare(CLONE_NEWCGROUP)
+
 # A shell starts background programs with SIGINT ignored, and every job would inherit that; a
 # handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -44,7 +49,7 @@ def wait_for(what, condition, seconds=60):
 class World:
     def __init__(self, gpus="rtx3080ti"):
         self.folder = tempfile.mkdtemp(prefix="hypermile-world-")
-        os.chmod(self.folder, 0o777)
+        os.chmod(self.folder, 0o1777)
         self.environment = {
             **os.environ,
             "HYPERMILE_SIM_STATE": self.path("state"),
@@ -53,6 +58,7 @@ class World:
             "HYPERMILE_STATE": self.path("journal"),
             "HYPERMILE_SOCKET": self.path("socket"),
             "XDG_CONFIG_HOME": self.path("config"),
+            "XDG_STATE_HOME": self.path("history"),
         }
         self.environment.pop("HYPERMILE_READ_ONLY", None)  # these GPUs are simulated
         self.started = []

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, demoLog, folder, hypermile, openPage, picture, serve, twoGpuLog, until } from "./world.mjs";
+import { browser, demoLog, folder, hypermile, openPage, picture, serve, twoGpuLog, until, widerThanThePage } from "./world.mjs";
 
 const logs = join(folder, "logs");
 mkdirSync(logs);
@@ -48,6 +48,11 @@ async function itUpdates() {
   assert.match(await page.innerText(".words"), /keep sm=/);
   assert.deepEqual(page.problems, []);
   await until("the state is shown", async () => /holding/.test(await page.innerText(".badges")));
+  const small = await openPage(chrome, { viewport: { width: 400, height: 800 } });
+  await small.goto(server.url);
+  await small.waitForSelector("article svg");
+  assert.deepEqual(await widerThanThePage(small), [], "at 400 pixels");
+  await small.context().close();
   await picture(page, "live.png", { clip: { x: 0, y: 0, width: 1240, height: 1150 }, fullPage: true });
 }
 

@@ -123,6 +123,18 @@ export async function openPage(chrome, options = {}) {
   return page;
 }
 
+// What sticks out of the page to the right, by tag and class; boxes that scroll by themselves may.
+export async function widerThanThePage(page) {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width) return [];
+    return [...document.querySelectorAll("main *")]
+      .filter((each) => !each.closest(".scroll") && each.getBoundingClientRect().right > width + 1)
+      .map((each) => `${each.tagName}.${each.getAttribute("class") ?? ""}`)
+      .slice(0, 8);
+  });
+}
+
 export async function picture(page, name, options = {}) {
   const path = join(folder, name);
   await page.screenshot({ path, ...options });

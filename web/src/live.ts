@@ -120,14 +120,10 @@ export class LivePage {
 
   private drawRun(): void {
     const run = this.run!;
-    const scrolled = this.body.querySelector(".words")?.scrollTop;
-    const open = this.body.querySelector("details")?.open;
+    const open = [...this.body.querySelectorAll("details")].map((each) => each.open);
     const gpus = gpuChoice(run, this.gpu, (index) => ((this.gpu = index), this.drawRun()));
     this.body.replaceChildren(...(gpus ? [element("nav", { class: "choices" }, gpus)] : []), runView(run, this.gpu));
-    const words = this.body.querySelector(".words");
-    if (words) words.scrollTop = scrolled ?? words.scrollHeight;
-    const details = this.body.querySelector("details");
-    if (details && open) details.open = true;
+    this.body.querySelectorAll("details").forEach((each, i) => (each.open = open[i] ?? false));
   }
 
   private drawLeases(overview: Overview): void {
@@ -152,7 +148,13 @@ export class LivePage {
         {},
         element("h2", {}, "Leases of the daemon"),
         element("p", { class: "caption" }, text),
-        rows.length > 0 ? table(["GPU", "program", "process", "job", "since", "requested"], rows) : undefined,
+        rows.length > 0
+          ? element(
+              "div",
+              { class: "scroll" },
+              table(["GPU", "program", "process", "job", "since", "requested"], rows),
+            )
+          : undefined,
       ),
     );
   }

@@ -51,6 +51,13 @@ export interface Job {
   time_change?: number;
   time_change_interval95?: number;
   compared_with?: "default_run" | "default_windows";
+  kwh?: number;
+  host_joules?: number;
+  cost?: number;
+  saved_cost?: number;
+  currency?: string;
+  co2e_g?: number;
+  saved_co2e_g?: number;
 }
 
 export interface ForecastPoint {

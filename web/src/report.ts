@@ -57,4 +57,10 @@ export function showReport(page: HTMLElement, report: Report): void {
     page.append(runView(shown, gpu));
   };
   draw();
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    draw();
+  });
 }

@@ -14,10 +14,11 @@ import {
   joules,
   percent,
   signedPercent,
+  significant,
   wattHours,
   withInterval,
 } from "./format";
-import type { Gpu, Measured, Phase, Run } from "./model";
+import type { Gpu, Job, Measured, Phase, Run } from "./model";
 import { beyondTheEdge, forecastChart, paretoChart, settingChart } from "./setting_charts";
 import {
   clockChart,
@@ -64,7 +65,23 @@ function jobCards(run: Run): HTMLElement[] {
       ),
     );
   }
+  if (job.kwh !== undefined) cards.push(billCard(job));
   return cards;
+}
+
+// Kilowatt-hours, and what they cost and emitted where the run was told.
+function billCard(job: Job): HTMLElement {
+  const grams = (value: number) => (value < 1e3 ? `${significant(value, 3)} g` : `${significant(value / 1e3, 3)} kg`);
+  const notes = [job.host_joules === undefined ? "GPUs alone" : `GPUs, and ${joules(job.host_joules)} of the host`];
+  if (job.cost !== undefined) {
+    const saved = job.saved_cost === undefined ? "" : ` (saved ${significant(job.saved_cost, 3)})`;
+    notes.push(`${significant(job.cost, 3)} ${job.currency}${saved}`);
+  }
+  if (job.co2e_g !== undefined) {
+    const saved = job.saved_co2e_g === undefined ? "" : ` (saved ${grams(job.saved_co2e_g)})`;
+    notes.push(`${grams(job.co2e_g)} CO₂e${saved}`);
+  }
+  return card("electricity of the whole job", `${significant(job.kwh!, 3)} kWh`, notes.join("; "));
 }
 
 // One iteration at the kept setting against the default.
@@ -86,7 +103,7 @@ function keptCards(base: Measured, held: Measured): HTMLElement[] {
       changeWithInterval(held.time_change!, held.time_change_interval95),
       `${duration(base.time_per_iteration_s)} → ${duration(held.time_per_iteration_s)}`,
     ),
-    card("kept setting", held.setting.label, `${held.windows} windows`),
+    card("kept setting", held.setting.label, `${held.windows} window${held.windows === 1 ? "" : "s"}`),
   );
   return cards;
 }
@@ -239,16 +256,33 @@ function timeSection(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement 
   );
 }
 
-function decisions(run: Run): HTMLElement {
-  const rows = run.told.map((line) => [
+// Lines about another GPU than the one on show are its twins' decisions.
+function decisions(run: Run, gpu: Gpu | undefined): HTMLElement {
+  const kShown = 80; // rows that stand open; the earlier ones unfold
+  const told = run.told.filter((line) => !line.gpu || !gpu || line.gpu === gpu.uuid);
+  const rows = told.map((line) => [
     clock(line.t),
     element("span", { class: `kind ${line.kind}` }, line.kind),
     line.text,
   ]);
   if (run.told_left_out > 0) {
-    rows.splice(run.told_head, 0, ["…", "", `${run.told_left_out} lines are left out here`]);
+    const head = run.told.slice(0, run.told_head).filter((line) => told.includes(line)).length;
+    rows.splice(head, 0, ["…", "", `${run.told_left_out} lines are left out here`]);
   }
-  return element("div", { class: "scroll words", tabindex: "0" }, table(["time", "", "what happened"], rows));
+  const head = ["time", "", "what happened"];
+  if (rows.length <= kShown) return element("div", { class: "words" }, table(head, rows));
+  const earlier = rows.slice(0, rows.length - kShown);
+  return element(
+    "div",
+    { class: "words" },
+    element(
+      "details",
+      { class: "earlier" },
+      element("summary", {}, `${earlier.length} earlier lines`),
+      table(head, earlier),
+    ),
+    table(head, rows.slice(rows.length - kShown)),
+  );
 }
 
 function environment(run: Run): HTMLElement {
@@ -301,7 +335,7 @@ export function runView(run: Run, gpuIndex: number): HTMLElement {
     const parts = [timeSection(run, gpu, phase), ...(phase && phase.settings.length > 0 ? phaseSections(run, gpu, phase) : [])];
     for (const part of parts) if (part) view.append(part);
   }
-  view.append(section("Decisions, in words", decisions(run))!);
+  view.append(section("Decisions, in words", decisions(run, gpu))!);
   view.append(section("Environment", environment(run))!);
   return view;
 }

@@ -7,9 +7,11 @@ import * as Plot from "@observablehq/plot";
 import { colour } from "./colours";
 import { curve, ordered, paretoFront } from "./derive";
 import { changeWithInterval, significant, withInterval } from "./format";
+import { chartWidth } from "./time_charts";
 import type { ForecastPoint, Gpu, Measured, Phase, Run } from "./model";
 
-const kWidth = 530;
+// Two charts stand side by side where there is room.
+const halfWidth = () => Math.min(530, chartWidth());
 const kSure = 1.96; // standard deviations of a forecast on either side of its mean
 
 function role(each: Measured): "default" | "kept" | "tried" {
@@ -47,9 +49,9 @@ export function settingChart(phase: Phase, quantity: Quantity, bound: number | u
   const near = settings.filter((each) => value(each) <= edge);
   const far = settings.filter((each) => value(each) > edge);
   return Plot.plot({
-    width: kWidth,
+    width: halfWidth(),
     height: 74 + 22 * settings.length,
-    marginLeft: 172,
+    marginLeft: halfWidth() < 400 ? 130 : 172,
     marginRight: 24,
     ariaLabel: `${name} by setting with 95 % intervals`,
     x: { label: `${name}, ${unit} →`, grid: true, nice: true },
@@ -117,7 +119,7 @@ export function forecastChart(phase: Phase, quantity: Expected, bound: number | 
   const value = (m: Measured) => 100 * (slow ? m.time_change! : m.energy_change!);
   const half = (m: Measured) => 100 * ((slow ? m.time_change_interval95 : m.energy_change_interval95) ?? 0);
   return Plot.plot({
-    width: kWidth,
+    width: halfWidth(),
     height: 300,
     marginLeft: 48,
     marginRight: 20,
@@ -201,10 +203,10 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
   const bound = run.bound === undefined ? [] : [100 * run.bound];
   const oracle = labels(phase, gpu).filter((each) => each.fill === colour.oracle);
   return Plot.plot({
-    width: 1080,
+    width: chartWidth(),
     height: 380,
     marginLeft: 52,
-    marginRight: 150,
+    marginRight: chartWidth() < 600 ? 90 : 150,
     inset: 8,
     ariaLabel: "slowdown against energy of every setting measured, with the Pareto front",
     x: { label: "slower than the default, % →", grid: true, nice: true },

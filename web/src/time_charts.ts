@@ -8,18 +8,23 @@ import { points, spans, type Point } from "./derive";
 import { clock, significant } from "./format";
 import type { Gpu, Phase, Run, Series } from "./model";
 
-export const kWidth = 1080;
+// The drawing is as wide as its section, so that its text keeps its size on a small screen.
+export function chartWidth(): number {
+  const kFull = 1080;
+  const kAround = window.innerWidth <= 640 ? 50 : 86; // padding and borders on both sides
+  return Math.max(280, Math.min(kFull, document.documentElement.clientWidth - kAround));
+}
 const kMargins = { marginLeft: 62, marginRight: 16 };
 
 // Few ticks at whole minutes or hours, however long the run is.
-export function timeTicks(end: number): number[] {
+export function timeTicks(end: number, most = 10): number[] {
   const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400];
-  const step = steps.find((each) => end / each <= 10) ?? 86400 * Math.ceil(end / 864000);
+  const step = steps.find((each) => end / each <= most) ?? 86400 * Math.ceil(end / 86400 / most);
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
 }
 
 function timeAxis(run: Run, label: string | null) {
-  return Plot.axisX(timeTicks(run.now_s), { tickFormat: clock, label, labelAnchor: "right" });
+  return Plot.axisX(timeTicks(run.now_s, Math.max(3, Math.floor(chartWidth() / 108))), { tickFormat: clock, label, labelAnchor: "right" });
 }
 
 function shading(run: Run): Plot.Markish[] {
@@ -64,7 +69,7 @@ function draw({ run, label, describe, marks, height = 190, reach }: Frame): Elem
   if (reach) y.domain = reach;
   else y.zero = true;
   return Plot.plot({
-    width: kWidth,
+    width: chartWidth(),
     height,
     ...kMargins,
     ariaLabel: describe,
@@ -78,9 +83,9 @@ function draw({ run, label, describe, marks, height = 190, reach }: Frame): Elem
 // A bar of the states, with their names where they fit.
 export function stateStrip(run: Run): Element {
   const all = spans(run);
-  const wide = all.filter((span) => (span.to - span.from) / Math.max(run.now_s, 1) > 0.09);
+  const wide = all.filter((span) => (span.to - span.from) / Math.max(run.now_s, 1) > 97 / chartWidth());
   return Plot.plot({
-    width: kWidth,
+    width: chartWidth(),
     height: 34,
     ...kMargins,
     marginTop: 4,

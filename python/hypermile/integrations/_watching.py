@@ -11,17 +11,22 @@ from ..watch import Watch, observe, optimize
 
 
 class Watching:
-    """`options` are those of hypermile.optimize(), or of hypermile.observe() where `observe_only` is true."""
+    """`options` are those of hypermile.optimize(), or of hypermile.observe() where `observe_only` is true. Prints one line when training
+    ends, unless `quiet`."""
 
-    def __init__(self, observe_only: bool = False, **options: Any) -> None:
+    def __init__(self, observe_only: bool = False, quiet: bool = False, **options: Any) -> None:
         self._observe_only = observe_only
-        self._options = options
+        self._options = {"quiet": quiet, **options}
         self._watch: Optional[Watch] = None
         self.result = Result(reason="training has not ended yet")
 
-    def _start(self, **known: Any) -> None:
-        """`known` comes from the trainer; the user's own options take precedence."""
-        options = {**known, **self._options}
+    def _start(self, done: int = 0, steps: Optional[int] = None, **known: Any) -> None:
+        """`done` of `steps` iterations were done in an earlier run. All of this comes from the trainer; the user's own options
+        take precedence. A trainer that begins again (because memory was short) has not ended before."""
+        self._stop()
+        if steps is not None and steps > done and not self._observe_only:
+            known["iterations"] = steps - done
+        options = {"first_step": done, **known, **self._options}
         self._watch = (observe(**options) if self._observe_only else optimize(**options)).start()
 
     def _stop(self) -> None:

@@ -8,11 +8,11 @@
     print(callback.result)
 
 An iteration is one optimizer step, whatever the gradient accumulation; validation is a separate phase. The ranks of one node
-are one job. Tested with pytorch-lightning 2.0; `lightning` 2 has the same callbacks."""
+are one job. Works with pytorch-lightning 2.0 and with `lightning` up to 2.6."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 try:
     from lightning.pytorch import Callback
@@ -23,9 +23,19 @@ from .. import _core
 from ._watching import Watching
 
 
+def _steps(trainer: Any) -> Optional[int]:
+    """Of the whole training; None where only a time limit or an endless dataset decides."""
+    try:
+        steps = trainer.estimated_stepping_batches
+    except Exception:  # it loads data in some versions, which is not our business
+        return None
+    return int(steps) if 0 < steps < float("inf") else None
+
+
 class HypermileCallback(Watching, Callback):  # type: ignore[misc]
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        self._start(**({"local_rank": trainer.local_rank} if getattr(trainer, "world_size", 1) > 1 else {}))
+        ranks = {"local_rank": trainer.local_rank} if getattr(trainer, "world_size", 1) > 1 else {}
+        self._start(done=trainer.global_step, steps=_steps(trainer), **ranks)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         # The other batches only accumulate gradients.

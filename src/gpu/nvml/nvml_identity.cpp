@@ -26,6 +26,7 @@ Result<GpuIdentity> read_identity(const NvmlLibrary& library, nvml::Device devic
   const nvml::Functions& f = library.functions();
   GpuIdentity identity;
   identity.driver_version = library.driver_version();
+  if (f.stand_in_may_set != nullptr) identity.driver_version += kStandInMark;
 
   // One byte more than NVML is given, so the text always ends in a zero.
   char text[kTextSize + 1] = {};

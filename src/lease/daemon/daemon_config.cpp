@@ -42,6 +42,11 @@ class ConfigLoader {
     config_.allow.administrators = subjects(administrators);
     administrators.done();
     for (TomlReader& rule : reader.tables("allow", 0, kMostEntries)) read_rule(rule);
+    if (reader.has("slurm")) {
+      TomlReader slurm = reader.table("slurm", false);
+      config_.job_rights = read_rights(slurm);
+      slurm.done();
+    }
     for (TomlReader& entry : reader.tables("baseline", 0, kMostEntries)) read_baseline(entry);
     reader.done();
     if (problem_) return *problem_;
@@ -65,18 +70,24 @@ class ConfigLoader {
     rule.subjects = subjects(reader);
     if (reader.has("everyone")) rule.subjects.everyone = reader.flag("everyone", false);
     rule.gpus = gpus(reader);
-    rule.rights.bounds.sm_clock = range(reader, "sm_clock", kHighestClock);
-    rule.rights.bounds.memory_clock = range(reader, "memory_clock", kHighestClock);
-    rule.rights.bounds.power_limit = range(reader, "power_limit", kHighestLimit);
-    rule.rights.longest_lease =
-        duration(reader, "longest_lease", rule.rights.longest_lease, Seconds(366 * 24 * 3600.0));
+    rule.rights = read_rights(reader);
+    reader.done();
+    config_.allow.rules.push_back(std::move(rule));
+  }
+
+  Rights read_rights(TomlReader& reader) {
+    Rights rights;
+    rights.bounds.sm_clock = range(reader, "sm_clock", kHighestClock);
+    rights.bounds.memory_clock = range(reader, "memory_clock", kHighestClock);
+    rights.bounds.power_limit = range(reader, "power_limit", kHighestLimit);
+    rights.longest_lease =
+        duration(reader, "longest_lease", rights.longest_lease, Seconds(366 * 24 * 3600.0));
     const std::string beyond = reader.text("beyond", "deny");
     if (beyond != "deny" && beyond != "clamp") {
       reader.complain("beyond must be \"deny\" or \"clamp\"", "beyond");
     }
-    rule.rights.bounds.clamp = beyond == "clamp";
-    reader.done();
-    config_.allow.rules.push_back(std::move(rule));
+    rights.bounds.clamp = beyond == "clamp";
+    return rights;
   }
 
   void read_baseline(TomlReader& reader) {

@@ -27,6 +27,9 @@ struct Baseline {
 struct DaemonConfig {
   AllowList allow;
   std::vector<Baseline> baselines;
+  // What a user may do with the GPUs of their running batch job (job_rights.h), where [slurm] says
+  // so.
+  std::optional<Rights> job_rights = {};
   std::size_t connections = 2048;         // open at one time
   std::size_t connections_per_user = 64;  // root is exempt
   Seconds longest_ttl = Seconds(60);      // between two renewals

@@ -87,6 +87,19 @@ power_limit = 350
   EXPECT_TRUE(config->warnings.empty());
 }
 
+TEST(DaemonConfig, ReadsWhatRunningJobsMayDo) {
+  const auto config = parse_daemon_config("[slurm]\nsm_clock = [800, 1980]\nbeyond = \"clamp\"\n",
+                                          "hypermiled.toml", machine_accounts());
+
+  ASSERT_TRUE(config) << config.error().line();
+  ASSERT_TRUE(config->job_rights.has_value());
+  EXPECT_EQ(config->job_rights->bounds.sm_clock->min, 800);
+  EXPECT_FALSE(config->job_rights->bounds.power_limit.has_value());
+  EXPECT_TRUE(config->job_rights->bounds.clamp);
+  EXPECT_FALSE(parse_daemon_config("", "f", machine_accounts())->job_rights.has_value());
+  EXPECT_FALSE(parse_daemon_config("[slurm]\nusers = [\"x\"]\n", "f", machine_accounts()));
+}
+
 TEST(DaemonConfig, WarnsOfUnknownNamesAndAllowsThemNothing) {
   const auto config = parse("[[allow]]\nusers = ['bob']\ngroups = ['x']\ngpus = ['all']\n");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line of hypermiled. It is parsed by hand, since this is our one program that runs as
-// root and it has six options.
+// root and it has seven options.
 #pragma once
 
 #include <iosfwd>

@@ -15,8 +15,10 @@
 #include <thread>
 
 #include "gpu/nvml/nvml_setters.h"
+#include "lease/daemon/crash_recovery.h"
 #include "lease/daemon/event_loop.h"
 #include "lease/daemon/first_acquire.h"
+#include "lease/daemon/job_rights.h"
 #include "lease/daemon/kept_gpus.h"
 #include "lease/daemon/notify.h"
 #include "lease/daemon/server.h"
@@ -30,14 +32,20 @@ constexpr Seconds kFirstRetry = Seconds(1);
 constexpr Seconds kLongestRetry = Seconds(30);
 constexpr Seconds kRecoveryCheck = milliseconds(2);
 constexpr Seconds kRecoveryPatience = Seconds(2);
+constexpr int kLastAttempts = 5;
 
+// Every signal that would end the process becomes a request to stop, which restores first. Crashes
+// are crash_recovery.h's, and reset_inherited() ignores what must not end or stop anybody.
 Result<Descriptor> take_signals(bool guardian) {
-  ::signal(SIGPIPE, SIG_IGN);
   // A closed terminal must not end the process that restores the GPU.
   if (guardian) ::signal(SIGHUP, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&set, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1,
+                           SIGUSR2, SIGIO, SIGPWR, SIGSTKFLT}) {
+    sigaddset(&set, signal);
+  }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigaddset(&set, signal);
   if (!guardian) sigaddset(&set, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -63,12 +71,15 @@ class DaemonProcess {
         signals_(std::move(signals)),
         clock_(clock),
         loop_(std::move(loop)),
-        service_(clock, std::move(config), {options_.guardian, read_only_mode()}, log_),
+        service_(clock, std::move(config), service_options(), log_),
         server_(*loop_, clock, service_, log_) {}
 
   Result<void> run() {
     RETURN_IF_ERROR(loop_->watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { on_signal(); }));
-    if (!options_.guardian) RETURN_IF_ERROR(server_.listen(options_.socket));
+    if (!options_.guardian) {
+      RETURN_IF_ERROR(prepare_socket_folder(options_.socket));
+      RETURN_IF_ERROR(server_.listen(options_.socket, options_.state + "/daemon.lock"));
+    }
     if (options_.guardian) {
       await_owner();
     } else {
@@ -79,6 +90,14 @@ class DaemonProcess {
   }
 
  private:
+  Service::Options service_options() const {
+    Service::Options options{options_.guardian, read_only_mode()};
+    options.job_allows = [state = options_.state](uid_t user, const GpuUuid& gpu) {
+      return job_allows(state, user, gpu);
+    };
+    return options;
+  }
+
   // A guardian starts before its job and learns its GPUs from its owner. Meanwhile it restores what
   // dead processes left, as at every start.
   void await_owner() {
@@ -86,9 +105,18 @@ class DaemonProcess {
       restore_orphans(keep_options(config, {}), *files_, clock_, log_);
     });
     await_first_acquire(*loop_, clock_, STDIN_FILENO, [this](Result<std::vector<GpuUuid>> gpus) {
-      if (!gpus) return stop();
+      if (!gpus) return turn_owner_away(gpus.error());
       start_on_a_thread(std::move(gpus).value());
     });
+  }
+
+  // It keeps the GPUs of a first request and no other, so without one it keeps none and ends.
+  void turn_owner_away(const Error& why) {
+    log_(LogLevel::kNotice, "ends without having kept a GPU: " + why.line());
+    FramedSocket owner{Descriptor(STDIN_FILENO)};
+    if (const auto frame = wire::encode_reply({0, why})) owner.put(*frame);
+    (void)owner.flush();
+    stop();
   }
 
   // An empty list means all GPUs.
@@ -164,12 +192,10 @@ class DaemonProcess {
     while (::read(signals_.get(), &taken, sizeof(taken)) == sizeof(taken)) {
       if (taken.ssi_signo == SIGHUP) {
         reload();
-      } else if (++asked_to_stop_ > 1) {
-        // A second request to stop ends the process at once; the journal tells the next start what
-        // to restore.
-        log_(LogLevel::kError, "stopped a second time before every GPU was restored");
-        std::_Exit(EXIT_FAILURE);
+      } else if (stopping_) {
+        log_(LogLevel::kWarning, "not every GPU is restored yet; the process ends when they are");
       } else {
+        log_(LogLevel::kNotice, fmt::format("asked to stop by signal {}", taken.ssi_signo));
         stop();
       }
     }
@@ -211,16 +237,15 @@ class DaemonProcess {
   Server server_;
   ServiceManager manager_;
   bool stopping_ = false;
-  int asked_to_stop_ = 0;  // number of signals to stop; the owner's end does not count
   std::jthread orphans_, starter_;
 };
 
-}  // namespace
-
-Result<void> run_daemon(const DaemonOptions& options) {
-  const Log log = system_log(options.guardian);
+Result<void> serve(const DaemonOptions& options, const Log& log) {
   ASSIGN_OR_RETURN(Descriptor signals, take_signals(options.guardian));
-  ASSIGN_OR_RETURN(DaemonConfig config, read_daemon_config(options.config, machine_accounts()));
+  Result<DaemonConfig> read = read_daemon_config(options.config, machine_accounts());
+  // The administrator's to mend: kUsage, on which systemd does not start the daemon again.
+  if (!read) return Error{ErrorCode::kUsage, read.error().message, read.error().remedy};
+  DaemonConfig config = *std::move(read);
   for (const std::string& warning : config.warnings) log(LogLevel::kWarning, warning);
   RETURN_IF_ERROR(prepare_state_folder(options.state));
   raise_descriptor_limit(config.connections);
@@ -230,6 +255,17 @@ Result<void> run_daemon(const DaemonOptions& options) {
   DaemonProcess process(options, std::move(config), log, std::move(signals), std::move(loop),
                         *clock);
   return process.run();
+}
+
+}  // namespace
+
+Result<void> run_daemon(const DaemonOptions& options) {
+  const Log log = system_log(options.guardian);
+  const Result<void> done = serve(options, log);
+  // One that cannot serve, because of its configuration, its folders or its socket, restores all
+  // the same. GPUs that another process keeps are left to it.
+  if (!done) (void)recover(options, log, kLastAttempts);
+  return done;
 }
 
 }  // namespace hypermile

@@ -20,15 +20,21 @@ struct DaemonOptions {
   std::string state;   // folder of the journals; default_state_folder()
   // Serve the one client on descriptor 0, and keep the GPUs of its first request.
   bool guardian = false;
+  // Restore what dead processes left changed, and end.
+  bool recover = false;
 };
 
-// $HYPERMILE_STATE, else /run/hypermile/state, which like the settings themselves does not survive
-// a reboot.
+// $HYPERMILE_STATE, else /run/hypermiled, which like the settings themselves does not survive a
+// reboot. It is not in the socket's folder, because that one is mounted into containers.
 std::string default_state_folder();
 
-// Creates the folder for this user alone if it is missing; kPermission when others could write to
-// it.
+// Creates the folder for this user alone if it is missing, and closes it to others if it is open,
+// whatever the file mask. kPermission when it belongs to somebody else, or when others could
+// replace a folder above it.
 Result<void> prepare_state_folder(const std::string& folder);
+
+// Creates the folder of the socket, which everybody may enter and only this user may write.
+Result<void> prepare_socket_folder(const std::string& socket);
 
 // Returns when every GPU is restored after a request to stop or after the guardian's client is
 // gone.

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -15,12 +16,16 @@
 
 namespace hypermile {
 
-// The GPUs of the first request on `socket`, which stays there for the Server to answer. Empty if
-// it is not a valid acquire request; nullopt until it has arrived completely; kIo when the owner
-// closed the connection without one.
+// The GPUs of the request that `held` begins with; nullopt while it is incomplete. kUsage when it
+// is a whole request of another kind, kParse when it is none.
+Result<std::optional<std::vector<GpuUuid>>> read_first_acquire(std::string_view held);
+
+// The same for what has arrived on `socket`, where it stays for the Server to answer. kIo when the
+// owner closed the connection without a request.
 Result<std::optional<std::vector<GpuUuid>>> peek_first_acquire(int socket);
 
-// Calls `asked` once from the loop, with the GPUs or with the reason why there are none.
+// Calls `asked` once from the loop, with the GPUs or with the reason why there are none. The owner
+// may take any time to begin its request, and 2 s to complete it (kTimeout).
 void await_first_acquire(EventLoop& loop, Clock& clock, int socket,
                          std::function<void(Result<std::vector<GpuUuid>>)> asked);
 

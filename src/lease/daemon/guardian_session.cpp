@@ -11,28 +11,13 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/descriptor.h"
+#include "lease/daemon/control_groups.h"
 
 namespace hypermile {
 namespace {
-
-bool write_text(const std::string& path, const std::string& text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
-// A batch system ends a job by killing its control group. Where cgroup v2 is mounted, the guardian
-// leaves that group. Elsewhere owner and guardian are killed together, and the next daemon or
-// guardian to start restores the GPU.
-void leave_control_group() {
-  for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    const std::string own = std::string(root) + "/hypermile-guardian";
-    if (::access((std::string(root) + "/cgroup.procs").c_str(), F_OK) != 0) continue;
-    if (::mkdir(own.c_str(), 0755) != 0 && errno != EEXIST) continue;
-    if (write_text(own + "/cgroup.procs", std::to_string(::getpid()))) return;
-  }
-}
 
 // Closes all other inherited descriptors: a pipe held open here would keep its reader waiting.
 void close_inherited() {
@@ -47,6 +32,26 @@ bool is_socket(int fd) {
   return ::fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode);
 }
 
+Error failed(const char* what) {
+  return Error{ErrorCode::kIo, fmt::format("cannot {}: {}", what, std::strerror(errno))};
+}
+
+void tell_parent(int pipe, std::string_view words) {
+  [[maybe_unused]] const auto written = ::write(pipe, words.data(), words.size());
+}
+
+// False when the child is on its own; else what it could not do.
+Result<bool> await_child(int pipe) {
+  std::string words;
+  char buffer[512];
+  for (ssize_t got = 0; (got = ::read(pipe, buffer, sizeof buffer)) != 0;) {
+    if (got > 0) words.append(buffer, static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  if (words == "ok") return false;
+  return Error{ErrorCode::kPermission, words.empty() ? "the guardian died at its start" : words};
+}
+
 }  // namespace
 
 Result<bool> start_guardian_session() {
@@ -54,14 +59,22 @@ Result<bool> start_guardian_session() {
     return Error{ErrorCode::kUsage, "a guardian needs a socket as its standard input",
                  "hypermile starts guardians itself; do not run one by hand"};
   }
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
+  const Descriptor heard(ends[0]);
+  Descriptor said(ends[1]);
   // A process that leads a group cannot begin a session, so the child does.
   const pid_t child = ::fork();
-  if (child < 0) return Error{ErrorCode::kIo, fmt::format("cannot fork: {}", std::strerror(errno))};
-  if (child > 0) return false;
+  if (child < 0) return failed("fork");
+  if (child > 0) {
+    said.reset();
+    return await_child(heard.get());
+  }
   ::setsid();
-  if (::chdir("/") != 0) return Error{ErrorCode::kIo, "cannot change to the folder /"};
+  const Result<void> left = leave_control_groups();
+  tell_parent(said.get(), left ? "ok" : left.error().line());
+  if (!left) ::_exit(1);
   close_inherited();
-  leave_control_group();
   const int nowhere = ::open("/dev/null", O_RDWR);
   if (nowhere >= 0) {
     ::dup2(nowhere, STDOUT_FILENO);

@@ -18,7 +18,6 @@ namespace {
 
 // The first call to a driver without persistence mode takes seconds.
 constexpr Seconds kListDeadline = Seconds(20);
-constexpr int kOrphanAttempts = 5;
 constexpr Seconds kOrphanPause = milliseconds(300);
 
 Result<std::unique_ptr<GpuKeeper>> make_keeper(const GpuIdentity& identity,
@@ -60,7 +59,10 @@ Result<KeptGpus> keep_gpus(const KeepOptions& options, Files& files, Clock& cloc
   for (const GpuIdentity& identity : machine.gpus) {
     if (!options.only.empty() && !options.only.contains(identity.uuid)) continue;
     ASSIGN_OR_RETURN(auto keeper, make_keeper(identity, options, files, clock));
-    kept.push_back(std::make_unique<GpuKeeperThread>(std::move(keeper), clock, to_loop));
+    kept.push_back(std::make_unique<GpuKeeperThread>(
+        std::move(keeper), clock, to_loop, [log, uuid = identity.uuid](const Error& problem) {
+          log(LogLevel::kError, problem.in(uuid.text()).line());
+        }));
   }
   return kept;
 }
@@ -84,9 +86,10 @@ std::vector<GpuRestored> restore_each(const std::vector<GpuIdentity>& gpus, Rest
   return restored;
 }
 
-void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log) {
+std::size_t restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log,
+                            int attempts) {
   const Result<GpuList> machine = list_machine(log);
-  if (!machine) return;
+  if (!machine) return 0;
   std::vector<GpuIdentity> orphans;
   for (const GpuIdentity& identity : machine->gpus) {
     if (options.only.contains(identity.uuid)) continue;
@@ -95,22 +98,26 @@ void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, con
     const auto journal = Journal::open(files, options.folder, identity.uuid, read_machine_epoch());
     if (!journal->changes().empty()) orphans.push_back(identity);
   }
-  for (int attempt = 0; attempt < kOrphanAttempts && !orphans.empty(); ++attempt) {
+  std::size_t changed = 0;
+  for (int attempt = 0; attempt < attempts && !orphans.empty(); ++attempt) {
     if (attempt > 0) clock.sleep_for(kOrphanPause);
     std::vector<GpuIdentity> left;
+    changed = 0;
     for (const auto& [identity, report] :
          restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
       if (report.problem) {
         left.push_back(identity);
         // A GPU that another process keeps is not an orphan, unless that process is just ending.
-        const bool kept = report.problem->code == ErrorCode::kBusy;
-        if (!kept) log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
+        if (report.problem->code == ErrorCode::kBusy) continue;
+        ++changed;
+        log(LogLevel::kWarning, report.problem->in(identity.uuid.text()).line());
       } else if (!report.knobs.empty()) {
         log(LogLevel::kNotice, identity.uuid.text() + ": restored after a process had died");
       }
     }
     orphans = std::move(left);
   }
+  return changed;
 }
 
 }  // namespace hypermile

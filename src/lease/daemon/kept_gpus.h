@@ -43,7 +43,9 @@ std::vector<GpuRestored> restore_each(const std::vector<GpuIdentity>& gpus, Rest
                                       const KeepOptions& options, Files& files, Clock& clock);
 
 // Restores what dead processes left on GPUs that no process keeps now and that `options` does not
-// name. Blocks for as long as the driver calls do.
-void restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log);
+// name, in up to `attempts` attempts 0.3 s apart. Blocks for as long as the driver calls do.
+// Returns how many GPUs are still changed and kept by nobody.
+std::size_t restore_orphans(const KeepOptions& options, Files& files, Clock& clock, const Log& log,
+                            int attempts = 5);
 
 }  // namespace hypermile

@@ -41,9 +41,9 @@ Listener::~Listener() {
   ::unlink(path_.c_str());
 }
 
-Result<std::unique_ptr<Listener>> Listener::open(const std::string& path) {
+Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
+                                                 const std::string& lock_path) {
   ASSIGN_OR_RETURN(const SocketAddress address, socket_address(path));
-  const std::string lock_path = path + ".lock";
   Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) return failed("open", lock_path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {

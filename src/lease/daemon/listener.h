@@ -15,9 +15,10 @@ namespace hypermile {
 class Listener {
  public:
   // A Unix socket at `path` to which everybody may connect; the allow-list decides what they may
-  // do. The lock beside it ("PATH.lock") ensures one daemon at a time, and a socket left by a dead
-  // daemon is replaced. kBusy when another daemon serves there.
-  static Result<std::unique_ptr<Listener>> open(const std::string& path);
+  // do. The lock at `lock_path`, a file of the state folder, ensures one daemon at a time, and a
+  // socket left by a dead daemon is replaced. kBusy when another daemon serves there.
+  static Result<std::unique_ptr<Listener>> open(const std::string& path,
+                                                const std::string& lock_path);
   // Removes the socket's file.
   ~Listener();
   Listener(const Listener&) = delete;

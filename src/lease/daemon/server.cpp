@@ -19,8 +19,8 @@ Server::~Server() {
   }
 }
 
-Result<void> Server::listen(const std::string& path) {
-  ASSIGN_OR_RETURN(listener_, Listener::open(path));
+Result<void> Server::listen(const std::string& path, const std::string& lock_path) {
+  ASSIGN_OR_RETURN(listener_, Listener::open(path, lock_path));
   ASSIGN_OR_RETURN(listener_watch_,
                    loop_.watch(listener_->fd(), EPOLLIN, [this](std::uint32_t) { accept_all(); }));
   return {};
@@ -61,10 +61,34 @@ Result<void> Server::admit(Descriptor socket) {
   return {};
 }
 
-Result<void> Server::check_room(const Peer& peer) const {
+// Closes the connection that has been idle for longest, of the user who has most of them: whoever
+// fills the daemon with connections loses them first. A user with as many as that one gets no room.
+bool Server::make_room(const Peer& peer) {
+  const auto count = [&](uid_t uid) {
+    const auto found = per_user_.find(uid);
+    return found != per_user_.end() ? found->second : 0;
+  };
+  std::optional<ConnectionId> chosen;
+  for (const auto& [id, client] : clients_) {
+    if (client->asking || client->sending || client->peer.privileged || client->gone ||
+        service_.holds_a_lease(id) || count(client->peer.uid) <= count(peer.uid) + 1) {
+      continue;
+    }
+    const auto rank = [&](ConnectionId one) {
+      const Client& candidate = *clients_.at(one);
+      return std::pair(count(candidate.peer.uid), -candidate.active.since_origin().value());
+    };
+    if (!chosen || rank(id) > rank(*chosen)) chosen = id;
+  }
+  if (!chosen) return false;
+  close(*chosen);
+  return true;
+}
+
+Result<void> Server::check_room(const Peer& peer) {
   const DaemonConfig& config = service_.config();
   const std::size_t most = config.connections + (peer.privileged ? kReservedForRoot : 0);
-  if (clients_.size() >= most) {
+  if (clients_.size() >= most && !make_room(peer)) {
     return Error{ErrorCode::kBusy, "the daemon has too many connections",
                  "try again later; [limits] connections in hypermiled.toml sets how many"};
   }
@@ -102,6 +126,7 @@ Result<void> Server::add(Descriptor socket, Descriptor process, Peer peer,
     return watch.error();
   }
   client->socket_watch = *watch;
+  client->active = clock_.now();
   client->gone = std::move(gone);
   ++per_user_[client->peer.uid];
   clients_.emplace(id, std::move(client));
@@ -154,6 +179,7 @@ void Server::ask(ConnectionId id, const std::string& body) {
     return send(id, {0, request.error()});
   }
   client.asking = true;
+  client.active = clock_.now();
   // The reply may arrive within the call, or long after the client is gone.
   const auto within = std::make_shared<bool>(true);
   service_.handle(id, client.peer, request->message,

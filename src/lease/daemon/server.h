@@ -28,7 +28,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  Result<void> listen(const std::string& path);
+  Result<void> listen(const std::string& path, const std::string& lock_path);
   // Serves one connected socket; calls `gone` when the connection has ended.
   Result<void> adopt(Descriptor socket, std::function<void()> gone);
   // Accepts no new connections; existing ones stay.
@@ -50,6 +50,7 @@ class Server {
     EventLoop::WatchId process_watch = 0;
     std::uint32_t watched = 0;  // events watched on the socket
     std::optional<EventLoop::TimerId> deadline = {};
+    Instant active = {};      // when it last asked, or connected
     bool asking = false;      // the Service has a request of this client
     bool sending = false;     // a reply is not completely sent
     bool last_words = false;  // close the connection once that reply is sent
@@ -58,7 +59,8 @@ class Server {
 
   void accept_all();
   Result<void> admit(Descriptor socket);
-  Result<void> check_room(const Peer& peer) const;
+  Result<void> check_room(const Peer& peer);
+  bool make_room(const Peer& peer);
   Result<void> add(Descriptor socket, Descriptor process, Peer peer, std::function<void()> gone);
   void on_socket(ConnectionId id, std::uint32_t events);
   void serve(ConnectionId id);

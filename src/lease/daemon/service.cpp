@@ -20,9 +20,10 @@ Error not_administrator() {
 Service::Service(Clock& clock, DaemonConfig config, Options options, Log log)
     : clock_(clock),
       config_(std::move(config)),
-      options_(options),
+      options_(std::move(options)),
       log_(std::move(log)),
-      no_gpus_{ErrorCode::kNotReady, "the GPUs are not known yet", "try again in a second"} {}
+      no_gpus_{ErrorCode::kNotReady, "the GPUs are not known yet", "try again in a second"},
+      turns_(clock, options_.lives) {}
 
 void Service::set_config(DaemonConfig config) {
   config_ = std::move(config);
@@ -77,7 +78,10 @@ void Service::handle(ConnectionId connection, const Peer& peer, const wire::Requ
 
 Result<Rights> Service::rights(const Peer& peer, const GpuUuid& gpu) const {
   if (options_.guardian) return unlimited_rights();
-  return config_.allow.rights(peer, gpu);
+  const Result<Rights> ruled = config_.allow.rights(peer, gpu);
+  const bool job =
+      !ruled && config_.job_rights && options_.job_allows && options_.job_allows(peer.uid, gpu);
+  return job ? Result<Rights>(*config_.job_rights) : ruled;
 }
 
 wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
@@ -104,18 +108,39 @@ wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
     lease.gpus.push_back({gpu, capped(granted->bounds, config_.baseline(gpu))});
     longest = std::min(longest, granted->longest_lease);
   }
-  const Result<Lease> held = table_->acquire(lease);
+  const Result<Lease> held = take_in_turn(lease, options_.guardian || peer.privileged);
   if (!held) return held.error();
   wire::Granted granted{held->id, held->ttl, {}};
   Held& entry = held_[connection] = Held{held->id, {}};
   if (std::isfinite(longest.value())) {
     granted.longest = longest;
     entry.latest_end = held->since + longest;
+    entry.longest = longest;
   }
   ended_.erase(connection);
   log_(LogLevel::kInfo, fmt::format("lease {}: {} GPU(s) to {}", held->id, held->gpus.size(),
                                     to_string(held->owner)));
   return granted;
+}
+
+// A user who is refused because a GPU is somebody else's, or because it is somebody else's turn,
+// comes into line.
+Result<Lease> Service::take_in_turn(const LeaseRequest& request, bool exempt) {
+  if (exempt) return table_->acquire(request);
+  std::map<GpuUuid, bool> free;
+  for (const GpuStatus& gpu : table_->status()) free[gpu.port.identity.uuid] = gpu.free;
+  std::optional<Error> not_yet;
+  for (const LeasedGpu& gpu : request.gpus) {
+    const Result<void> turn = turns_.may_take(gpu.uuid, request.owner, free[gpu.uuid]);
+    if (!turn && !not_yet) not_yet = turn.error();
+  }
+  Result<Lease> held = not_yet ? Result<Lease>(*not_yet) : table_->acquire(request);
+  for (const LeasedGpu& gpu : request.gpus) {
+    if (held) turns_.took(gpu.uuid, request.owner);
+    const bool waits = !held && held.error().code == ErrorCode::kBusy && free.contains(gpu.uuid);
+    if (waits && (not_yet || !free[gpu.uuid])) turns_.refused(gpu.uuid, request.owner);
+  }
+  return held;
 }
 
 void Service::set(ConnectionId connection, const wire::SetRequest& request, ReplyTo reply) {
@@ -167,6 +192,7 @@ void Service::reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo
   if (!config_.allow.administrator(peer)) return reply(not_administrator());
   if (request.reopen) {
     closed_ = false;
+    turns_.forgive();
     log_(LogLevel::kNotice, "open to new leases again");
     return reply(wire::Done{});
   }
@@ -184,12 +210,21 @@ void Service::reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo
   const auto waiting = std::make_shared<Waiting>(Waiting{gpus.size(), {}, std::move(reply)});
   if (gpus.empty()) return waiting->reply(wire::Done{});
   for (const GpuUuid& gpu : gpus) {
+    take_back(gpu, request.hold);
     table_->reset(gpu, [waiting](const Result<void>& done) {
       if (!done && waiting->problem.ok()) waiting->problem = done;
       if (--waiting->left > 0) return;
       if (waiting->problem) return waiting->reply(wire::Done{});
       waiting->reply(waiting->problem.error());
     });
+  }
+}
+
+// Otherwise the same job would take the GPU again within seconds.
+void Service::take_back(const GpuUuid& gpu, std::optional<Seconds> hold) {
+  for (const GpuStatus& status : table_->status()) {
+    if (status.port.identity.uuid != gpu || !status.lease) continue;
+    turns_.took_back(gpu, status.lease->owner, hold);
   }
 }
 
@@ -218,9 +253,16 @@ void Service::expire() {
   if (!table_) return;
   table_->expire();
   const Instant now = clock_.now();
+  std::map<LeaseId, Seconds> longest;
   std::vector<std::pair<ConnectionId, LeaseId>> over;
   for (const auto& [connection, held] : held_) {
-    if (held.latest_end && *held.latest_end <= now) over.emplace_back(connection, held.lease);
+    if (!held.latest_end || *held.latest_end > now) continue;
+    over.emplace_back(connection, held.lease);
+    longest[held.lease] = held.longest;
+  }
+  for (const GpuStatus& gpu : table_->status()) {
+    if (!gpu.lease || !longest.contains(gpu.lease->id)) continue;
+    turns_.reached_longest(gpu.port.identity.uuid, gpu.lease->owner, longest[gpu.lease->id]);
   }
   for (const auto& [connection, lease] : over) {
     ended_[connection] = fmt::format(

@@ -16,6 +16,7 @@
 #include "lease/daemon/allow_list.h"
 #include "lease/daemon/daemon_config.h"
 #include "lease/daemon/log.h"
+#include "lease/daemon/turns.h"
 #include "lease/gpu_port.h"
 #include "lease/lease_table.h"
 #include "lease/protocol/message.h"
@@ -26,8 +27,11 @@ namespace hypermile {
 class Service {
  public:
   struct Options {
-    bool guardian = false;   // its one client may do everything
-    bool read_only = false;  // HYPERMILE_READ_ONLY: no lease at all
+    bool guardian = false;    // its one client may do everything
+    bool read_only = false;   // HYPERMILE_READ_ONLY: no lease at all
+    Turns::Lives lives = {};  // whether a process lives; by default, the kernel is asked
+    // Whether a running batch job gives the user this GPU (job_rights.h); by default, none does.
+    std::function<bool(uid_t user, const GpuUuid& gpu)> job_allows = {};
   };
   using ReplyTo = std::function<void(wire::Reply)>;
 
@@ -52,6 +56,7 @@ class Service {
               ReplyTo reply);
   // The connection closed, or its process ended.
   void connection_gone(ConnectionId connection);
+  bool holds_a_lease(ConnectionId connection) const { return held_.contains(connection); }
 
   // Ends leases that have expired or reached their longest duration. Call it at next_deadline() or
   // later.
@@ -68,11 +73,14 @@ class Service {
   struct Held {
     LeaseId lease = 0;
     std::optional<Instant> latest_end;
+    Seconds longest = Seconds(0);  // where there is a latest end
   };
 
   wire::Reply acquire(ConnectionId connection, const Peer& peer,
                       const wire::AcquireRequest& request);
   Result<Rights> rights(const Peer& peer, const GpuUuid& gpu) const;
+  Result<Lease> take_in_turn(const LeaseRequest& request, bool exempt);
+  void take_back(const GpuUuid& gpu, std::optional<Seconds> hold);
   void set(ConnectionId connection, const wire::SetRequest& request, ReplyTo reply);
   wire::Reply renew(ConnectionId connection, LeaseId lease);
   void release(ConnectionId connection, LeaseId lease, ReplyTo reply);
@@ -94,6 +102,7 @@ class Service {
   std::map<ConnectionId, Held> held_;
   std::map<ConnectionId, std::string> ended_;  // why a connection's lease has ended
   bool closed_ = false;
+  Turns turns_;
   struct Writes {
     std::uint64_t applied = 0;
     std::uint64_t failed = 0;  // refused, or failed on at least one knob

@@ -22,13 +22,15 @@ std::string trouble(const GpuStatus& gpu, Instant now) {
   if (port.since && now - *port.since > patience) {
     return fmt::format("has not answered for {:.1f} s", (now - *port.since).value());
   }
-  return !gpu.lease && !port.restored ? "is being restored" : "";
+  return !gpu.lease && (!port.restored || !gpu.free) ? "is being restored" : "";
 }
 
 }  // namespace
 
 std::vector<wire::Count> Service::counts() const {
   const LeaseCounts& leases = table_->counts();
+  std::uint64_t mismatches = 0;
+  for (const GpuStatus& gpu : table_->status()) mismatches += gpu.port.mismatches;
   const auto ended = [&](LeaseEnd why) {
     const auto found = leases.ended.find(why);
     return found != leases.ended.end() ? found->second : 0;
@@ -42,6 +44,7 @@ std::vector<wire::Count> Service::counts() const {
           {"leases_ended_stopped", ended(LeaseEnd::kStopped)},
           {"restores", leases.restores},
           {"restore_failures", leases.failed_restores},
+          {"restore_mismatches", mismatches},
           {"writes_applied", writes_.applied},
           {"writes_failed", writes_.failed},
           {"write_microseconds", static_cast<std::uint64_t>(writes_.took.value() * 1e6)},
@@ -86,7 +89,8 @@ wire::Reply Service::status(const Peer& peer) const {
   status.counts = counts();
   for (const GpuStatus& gpu : table_->status()) {
     const GpuUuid& uuid = gpu.port.identity.uuid;
-    status.gpus.push_back({uuid, rights(peer, uuid).ok(), trouble(gpu, clock_.now())});
+    status.gpus.push_back(
+        {uuid, rights(peer, uuid).ok(), trouble(gpu, clock_.now()), gpu.port.read_back});
   }
   return status;
 }

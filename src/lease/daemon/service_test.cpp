@@ -71,6 +71,11 @@ class ServiceTest : public ::testing::Test {
     const auto* error = std::get_if<Error>(&reply);
     return error != nullptr ? error->line() : "";
   }
+  static ErrorCode code(const wire::Reply& reply) {
+    const auto* error = std::get_if<Error>(&reply);
+    EXPECT_NE(error, nullptr) << "not refused";
+    return error != nullptr ? error->code : ErrorCode::kInternal;
+  }
   static bool done(const wire::Reply& reply) { return std::holds_alternative<wire::Done>(reply); }
 
   TableMachine machine_;
@@ -338,6 +343,26 @@ TEST_F(ServiceTest, AGuardiansOwnerNeedsNoRule) {
   EXPECT_EQ(machine_.cards[0]->held.sm_clock, Mhz(1410));
 }
 
+TEST_F(ServiceTest, ARunningJobIsASourceOfRightsOnlyWhereTheConfigurationSaysSo) {
+  Service::Options options;
+  options.job_allows = [](uid_t user, const GpuUuid& gpu) {
+    return user == kCarol && gpu == kFirst;
+  };
+  make(options);
+  serve();
+  EXPECT_NE(refusal(acquire(1, kCarol, {kFirst})), "");
+
+  DaemonConfig config = service_->config();
+  config.job_rights = rule(0, {800, 1500}, false).rights;
+  service_->set_config(config);
+
+  EXPECT_NE(refusal(acquire(1, kCarol, {kSecond})), "") << "it is not the job's GPU";
+  const LeaseId lease = granted(1, kCarol, {kFirst});
+  EXPECT_TRUE(std::holds_alternative<wire::Applied>(set(1, kCarol, lease, kFirst, 1410)));
+  EXPECT_FALSE(std::holds_alternative<wire::Applied>(set(1, kCarol, lease, kFirst, 1600)))
+      << "it is beyond the site's limits";
+}
+
 TEST_F(ServiceTest, ANewConfigurationHoldsForNewLeases) {
   serve();
   const LeaseId lease = granted(1, kAlice, {kFirst});
@@ -346,6 +371,69 @@ TEST_F(ServiceTest, ANewConfigurationHoldsForNewLeases) {
 
   EXPECT_TRUE(std::holds_alternative<wire::Applied>(set(1, kAlice, lease, kFirst, 1410)));
   EXPECT_NE(refusal(acquire(2, kAlice, {kSecond})), "");
+}
+
+TEST_F(ServiceTest, AUserWhoReachedTheLongestLeaseLetsOthersFirst) {
+  serve();
+  const LeaseId lease = granted(1, kAlice, {kFirst});
+  for (int i = 0; i < 30; ++i) {
+    machine_.clock.advance(Seconds(2));
+    (void)ask(1, kAlice, wire::RenewRequest{lease});
+  }
+
+  service_->expire();
+
+  EXPECT_EQ(code(acquire(1, kAlice, {kFirst})), ErrorCode::kNotReady) << "it pauses";
+  machine_.clock.advance(Turns::kLongestPause);
+  EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(1, kAlice, {kFirst})));
+}
+
+TEST_F(ServiceTest, WhoWaitedGetsAGpuBeforeWhoComesBack) {
+  serve();
+  const LeaseId lease = granted(1, kAlice, {kFirst});
+  EXPECT_EQ(code(acquire(2, kBob, {kFirst})), ErrorCode::kBusy) << "in line from now on";
+
+  (void)ask(1, kAlice, wire::ReleaseRequest{lease});
+
+  EXPECT_EQ(code(acquire(1, kAlice, {kFirst})), ErrorCode::kBusy) << "it is the other's turn";
+  EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(2, kBob, {kFirst})));
+}
+
+TEST_F(ServiceTest, AnAdministratorsResetHoldsForTheProcessThatHeldTheGpu) {
+  Service::Options options;
+  bool lives = true;
+  options.lives = [&](pid_t) { return lives; };
+  make(options);
+  serve();
+  (void)granted(1, kAlice, {kFirst});
+
+  EXPECT_TRUE(std::holds_alternative<wire::Done>(ask(9, 0, wire::ResetRequest{{kFirst}})));
+
+  EXPECT_EQ(code(acquire(1, kAlice, {kFirst})), ErrorCode::kPermission);
+  EXPECT_EQ(code(acquire(3, kAlice, {kFirst})), ErrorCode::kPermission) << "a new connection";
+  EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(1, kAlice, {kSecond})));
+  EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(2, kBob, {kFirst})));
+  service_->connection_gone(2);
+  lives = false;
+  EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(3, kAlice, {kFirst})))
+      << "the job has ended";
+}
+
+TEST_F(ServiceTest, AResetForATimeHoldsForTheWholeUserUntilItIsLifted) {
+  serve();
+  for (const bool lifted : {true, false}) {
+    (void)granted(1, kAlice, {kFirst});
+    (void)ask(9, 0, wire::ResetRequest{{kFirst}, false, false, Seconds(3600)});
+    machine_.clock.advance(Seconds(3500));
+    EXPECT_EQ(code(acquire(1, kAlice, {kFirst})), ErrorCode::kPermission);
+    if (lifted) {
+      (void)ask(9, 0, wire::ResetRequest{{}, false, true});
+    } else {
+      machine_.clock.advance(Seconds(101));
+    }
+    EXPECT_TRUE(std::holds_alternative<wire::Granted>(acquire(1, kAlice, {kFirst})));
+    service_->connection_gone(1);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of the journals; see daemon_process.h.
+// The folder of the journals and the folder of the socket; see daemon_process.h.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,28 +11,84 @@
 #include <filesystem>
 
 #include "lease/daemon/daemon_process.h"
+#include "lease/protocol/socket_address.h"
 
 namespace hypermile {
+namespace {
+
+constexpr mode_t kPrivate = 0700;
+constexpr mode_t kShared = 0755;
+
+// Modes are set explicitly, because the file mask is the starter's or ours.
+Result<void> make_folder(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    if (::chmod(path.c_str(), mode) == 0) return {};
+  } else if (errno == EEXIST) {
+    return {};
+  }
+  return Error{ErrorCode::kIo, fmt::format("cannot create {}: {}", path, std::strerror(errno)),
+               "the daemon and guardians run as root"};
+}
+
+// Nobody else may be able to replace what lies in the folder. A sticky folder such as /tmp is open
+// to all, but keeps each file to its owner.
+Result<void> check_level(const std::string& path) {
+  struct stat facts = {};
+  if (::lstat(path.c_str(), &facts) != 0) {
+    return Error{ErrorCode::kIo, fmt::format("cannot look at {}: {}", path, std::strerror(errno))};
+  }
+  const auto owned = [&] { return facts.st_uid == 0 || facts.st_uid == ::geteuid(); };
+  const bool trusted_link = S_ISLNK(facts.st_mode) && owned() && ::stat(path.c_str(), &facts) == 0;
+  const bool open_to_others =
+      (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (facts.st_mode & S_ISVTX) == 0;
+  if ((!trusted_link && S_ISLNK(facts.st_mode)) || !S_ISDIR(facts.st_mode) || !owned() ||
+      open_to_others) {
+    return Error{ErrorCode::kPermission, path + " is not a folder that only this user can write",
+                 "find out who created it, then remove it or run 'chmod go-w'"};
+  }
+  return {};
+}
+
+// Creates what is missing and checks every level above the last one.
+Result<void> make_levels(const std::filesystem::path& folder, mode_t mode) {
+  std::filesystem::path level;
+  for (const std::filesystem::path& part : folder) {
+    level /= part;
+    const bool last = level == folder;
+    RETURN_IF_ERROR(make_folder(level.string(), last ? mode : kShared));
+    if (!last) RETURN_IF_ERROR(check_level(level.string()));
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string default_state_folder() {
   const char* folder = std::getenv("HYPERMILE_STATE");
-  return folder != nullptr && *folder != '\0' ? folder : "/run/hypermile/state";
+  return folder != nullptr && *folder != '\0' ? folder : "/run/hypermiled";
 }
 
 Result<void> prepare_state_folder(const std::string& folder) {
-  std::error_code problem;
-  const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
-  if (!parent.empty()) std::filesystem::create_directories(parent, problem);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{ErrorCode::kIo, fmt::format("cannot create {}: {}", folder, std::strerror(errno)),
-                 "the daemon and guardians run as root"};
-  }
+  RETURN_IF_ERROR(make_levels(folder, kPrivate));
   struct stat facts = {};
-  if (::lstat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) ||
-      facts.st_uid != ::geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Error{ErrorCode::kPermission, folder + " is not a folder that only this user can write",
+  const bool plain = ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+  if (!plain || facts.st_uid != ::geteuid()) {
+    return Error{ErrorCode::kPermission, folder + " is not a folder of this user",
                  "find out who created it, then remove it"};
   }
+  // Whatever mask or older version made the folder, nobody else needs to look into it.
+  if ((facts.st_mode & 07777) != kPrivate && ::chmod(folder.c_str(), kPrivate) != 0) {
+    return check_level(folder);
+  }
+  return {};
+}
+
+Result<void> prepare_socket_folder(const std::string& socket) {
+  const std::string folder = std::filesystem::path(socket).parent_path().string();
+  if (folder.empty()) return {};
+  RETURN_IF_ERROR(make_levels(folder, kShared));
+  // The installed folder is the daemon's own; one that an administrator chose keeps its mode.
+  if (socket == kInstalledSocket) ::chmod(folder.c_str(), kShared);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr timeval kConnect{0, 500'000};  // a daemon that runs takes a client in within milliseconds
+
+Error no_answer() {
+  return Error{ErrorCode::kTimeout, "the daemon did not answer in time",
+               "see 'systemctl status hypermiled'"};
+}
+
 // Waits until the socket is ready for `events`; kTimeout at `until`.
 Result<void> wait_for(int fd, short events, steady_clock::time_point until) {
   for (;;) {
@@ -27,8 +35,7 @@ Result<void> wait_for(int fd, short events, steady_clock::time_point until) {
         ::poll(&watched, 1, static_cast<int>(std::clamp(std::ceil(left.count()), 0.0, 1e9)));
     if (ready > 0) return {};
     if (ready == 0 && steady_clock::now() >= until) {
-      return Error{ErrorCode::kTimeout, "the daemon did not answer in time",
-                   "see 'systemctl status hypermiled'"};
+      return no_answer();
     }
     if (ready < 0 && errno != EINTR) return Error{ErrorCode::kIo, std::strerror(errno)};
   }
@@ -40,8 +47,11 @@ Result<DaemonConnection> DaemonConnection::connect(const std::string& path) {
   ASSIGN_OR_RETURN(const SocketAddress address, socket_address(path));
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return Error{ErrorCode::kIo, std::strerror(errno)};
+  // This bounds connect() too, which waits where a daemon that is stopped has a full queue.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kConnect, sizeof(kConnect));
   if (::connect(socket.get(), address.get(), address.length()) != 0) {
     const int code = errno;
+    if (code == EAGAIN) return no_answer();
     const bool nobody = code == ENOENT || code == ECONNREFUSED || code == ENOTDIR;
     return Error{nobody           ? ErrorCode::kNotFound
                  : code == EACCES ? ErrorCode::kPermission

@@ -19,7 +19,8 @@ namespace hypermile {
 // what this client held.
 class DaemonConnection {
  public:
-  // kNotFound when no process serves at `path`; also kPermission, kIo.
+  // kNotFound when no process serves at `path`, kTimeout when one does and takes nobody in within
+  // half a second; also kPermission, kIo.
   static Result<DaemonConnection> connect(const std::string& path);
   // Takes a connected socket.
   explicit DaemonConnection(Descriptor socket) : stream_(std::move(socket)) {}

@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -17,9 +20,15 @@
 namespace hypermile {
 namespace {
 
+using std::chrono::steady_clock;
+
 constexpr std::size_t kMostWords = 1000;  // bytes kept of what a failing program writes
+// For a program that asks nobody. A guardian starts in hundredths of a second; sudo may look up
+// users in a network first. The job waits meanwhile.
+constexpr auto kStart = std::chrono::milliseconds(1200);
 
 struct Ended {
+  bool in_time = true;
   int status = 0;     // as waitpid gives it
   std::string words;  // its standard error, where that was captured
 };
@@ -37,10 +46,16 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_ = {};
 };
 
-std::string read_words(int pipe) {
+// Until the other end is closed, or until then.
+std::string read_words(int pipe, steady_clock::time_point until) {
   std::string words;
   char buffer[256];
   for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
+    pollfd ready{pipe, POLLIN, 0};
+    const int can = ::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (can < 0 && errno == EINTR) continue;
+    if (can <= 0) break;
     const ssize_t got = ::read(pipe, buffer, sizeof(buffer));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
@@ -75,7 +90,22 @@ class PlainSignals {
   posix_spawnattr_t attributes_ = {};
 };
 
-// Runs a program to its end with `socket` as its standard input. Uses posix_spawn, not fork,
+// False where the process still runs then. One that is root's cannot be killed; it ends when it
+// finds its socket closed.
+bool ended_by(pid_t pid, steady_clock::time_point until, int& status) {
+  constexpr useconds_t kLookAgainUs = 2000;
+  for (;;) {
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return true;
+    if (steady_clock::now() >= until) break;
+    ::usleep(kLookAgainUs);
+  }
+  ::kill(pid, SIGKILL);
+  return false;
+}
+
+// Runs a program to its end with `socket` as its standard input. Where we listen to it, it talks to
+// nobody else and has kStart; a person takes as long as they like. Uses posix_spawn, not fork,
 // because the caller has threads.
 Result<Ended> run(const std::vector<std::string>& command, int socket, bool listen) {
   int ends[2] = {-1, -1};
@@ -102,7 +132,12 @@ Result<Ended> run(const std::vector<std::string>& command, int socket, bool list
   }
   said.reset();
   Ended ended;
-  if (listen) ended.words = read_words(heard.get());
+  if (listen) {
+    const auto until = steady_clock::now() + kStart;
+    ended.words = read_words(heard.get(), until);
+    ended.in_time = ended_by(pid, until, ended.status);
+    return ended;
+  }
   while (::waitpid(pid, &ended.status, 0) < 0 && errno == EINTR) {
   }
   return ended;
@@ -148,12 +183,25 @@ Result<Descriptor> start_guardian(const GuardianOptions& options) {
   const bool root = ::geteuid() == 0;
   ASSIGN_OR_RETURN(Ended ended, run(root ? guardian : through_sudo({options.sudo, "-n", "--"}),
                                     theirs.get(), true));
+  if (!ended.in_time) {
+    return Error{ErrorCode::kTimeout,
+                 fmt::format("{} did not start a guardian in time", root ? "hypermiled" : "sudo"),
+                 "run the daemon (systemctl enable --now hypermiled), or use --observe"};
+  }
   if (ended.status != 0 && !root && options.may_ask) {
     // sudo asks on the terminal itself, independent of standard input.
     ASSIGN_OR_RETURN(ended, run(through_sudo({options.sudo, "--"}), theirs.get(), false));
   }
   if (ended.status != 0) return no_guardian(ended);
   return ours;
+}
+
+SudoManner sudo_manner(const GuardianOptions& options) {
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Result<Ended> listed =
+      run({options.sudo, "-n", "-l", "--", options.program, "--guardian"}, nothing.get(), true);
+  if (!listed) return SudoManner::kAbsent;
+  return listed->in_time && listed->status == 0 ? SudoManner::kFree : SudoManner::kAsks;
 }
 
 }  // namespace hypermile

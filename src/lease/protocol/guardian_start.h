@@ -27,4 +27,11 @@ std::string default_guardian_program();
 // or sudo.
 Result<Descriptor> start_guardian(const GuardianOptions& options);
 
+// How sudo would take a request to start the guardian. A user who may not do it at all is asked for
+// a password first, and cannot be told from one who may.
+enum class SudoManner { kAbsent, kFree, kAsks };
+
+// Starts nothing but sudo, which is told never to ask.
+SudoManner sudo_manner(const GuardianOptions& options);
+
 }  // namespace hypermile

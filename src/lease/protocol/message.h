@@ -66,6 +66,9 @@ struct ResetRequest {
   std::vector<GpuUuid> gpus = {};  // empty means all
   bool close = false;
   bool reopen = false;
+  // The users who held these GPUs get none of them for this long; without it, their processes do
+  // not for as long as they live.
+  std::optional<Seconds> hold = {};
   bool operator==(const ResetRequest&) const = default;
 };
 
@@ -106,6 +109,8 @@ struct GpuStatus {
   GpuUuid gpu;
   bool allowed = false;  // the client may lease it
   std::string trouble;   // why it cannot be leased or is not yet restored; else empty
+  // What the card shows against a restore that the driver called complete; else empty.
+  std::string read_back = {};
 };
 // A named count since the daemon started (docs/reference/daemon-protocol.md).
 struct Count {

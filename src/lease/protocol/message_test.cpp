@@ -40,6 +40,7 @@ TEST(Requests, ComeBackAsTheyWere) {
   const AcquireRequest acquire{{kGpu, GpuUuid("GPU-2")}, Seconds(2.5), "python3", "4711"};
   const SetRequest set{3, kGpu, {.sm_clock = Mhz(1410), .power_limit = Watts(250)}};
   const ResetRequest reset{{kGpu}, true, false};
+  const ResetRequest held{{kGpu}, false, false, Seconds(3600)};
 
   EXPECT_EQ(through_request(acquire), acquire);
   EXPECT_EQ(through_request(set), set);
@@ -49,6 +50,17 @@ TEST(Requests, ComeBackAsTheyWere) {
   EXPECT_EQ(through_request(ListRequest{}), ListRequest{});
   EXPECT_EQ(through_request(StatusRequest{}), StatusRequest{});
   EXPECT_EQ(through_request(reset), reset);
+  EXPECT_EQ(through_request(held), held);
+}
+
+TEST(Replies, SayWhatACardShowsAgainstARestore) {
+  DaemonStatus status;
+  status.gpus = {{kGpu, true, "", "sm reads 1200 MHz"}, {GpuUuid("GPU-2"), true, ""}};
+
+  const auto back = through_reply(status);
+
+  EXPECT_EQ(back.gpus[0].read_back, "sm reads 1200 MHz");
+  EXPECT_EQ(back.gpus[1].read_back, "");
 }
 
 TEST(Replies, ComeBackAsTheyWere) {

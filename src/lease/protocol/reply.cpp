@@ -78,6 +78,9 @@ class ReplyEncoder {
       inner.text(tags::kGpu, gpu.gpu.text())
           .number(tags::kAllowed, gpu.allowed ? 1 : 0)
           .text(tags::kTrouble, harmless(gpu.trouble, kMostTextBytes));
+      if (!gpu.read_back.empty()) {
+        inner.text(tags::kReadBack, harmless(gpu.read_back, kMostTextBytes));
+      }
       write_nested(writer, tags::kGpuEntry, inner);
     }
     for (const Count& count : status.counts) {
@@ -179,6 +182,10 @@ Result<GpuStatus> decode_gpu_status(std::string_view nested) {
   ASSIGN_OR_RETURN(status.allowed, read_flag(fields, tags::kAllowed));
   ASSIGN_OR_RETURN(const std::string_view trouble, fields.text(tags::kTrouble));
   status.trouble = harmless(trouble, kMostTextBytes);
+  if (fields.has(tags::kReadBack)) {
+    ASSIGN_OR_RETURN(const std::string_view read_back, fields.text(tags::kReadBack));
+    status.read_back = harmless(read_back, kMostTextBytes);
+  }
   return status;
 }
 

@@ -43,6 +43,7 @@ class RequestEncoder {
     for (const GpuUuid& gpu : request.gpus) writer.text(tags::kGpu, gpu.text());
     if (request.close) writer.number(tags::kClose, 1);
     if (request.reopen) writer.number(tags::kReopen, 1);
+    if (request.hold) writer.real(tags::kHold, request.hold->value());
     return writer;
   }
 
@@ -76,6 +77,9 @@ Result<Request> decode_reset(const Fields& fields) {
   ASSIGN_OR_RETURN(request.gpus, read_gpus(fields));
   ASSIGN_OR_RETURN(request.close, read_flag(fields, tags::kClose));
   ASSIGN_OR_RETURN(request.reopen, read_flag(fields, tags::kReopen));
+  if (fields.has(tags::kHold)) {
+    ASSIGN_OR_RETURN(request.hold, read_seconds(fields, tags::kHold));
+  }
   if (request.close && request.reopen)
     return malformed("a machine cannot be closed and reopened at once");
   return Request(std::move(request));

@@ -9,7 +9,7 @@ namespace hypermile {
 
 std::string default_socket_path() {
   const char* path = std::getenv("HYPERMILE_SOCKET");
-  return path != nullptr && *path != '\0' ? path : "/run/hypermile/hypermiled.sock";
+  return path != nullptr && *path != '\0' ? path : kInstalledSocket;
 }
 
 Result<SocketAddress> socket_address(const std::string& path) {

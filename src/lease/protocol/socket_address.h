@@ -12,6 +12,8 @@
 
 namespace hypermile {
 
+inline constexpr const char* kInstalledSocket = "/run/hypermile/hypermiled.sock";
+
 // $HYPERMILE_SOCKET, else the path that the systemd unit uses.
 std::string default_socket_path();
 

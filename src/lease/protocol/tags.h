@@ -43,6 +43,8 @@ enum Tag : std::uint8_t {
   kCount = 32,   // nested
   kName = 33,
   kValue = 34,
+  kReadBack = 35,
+  kHold = 36,
 };
 
 enum Type : std::uint8_t {

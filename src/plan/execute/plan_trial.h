@@ -2,8 +2,9 @@
 //
 // Finds out whether a plan pays on its job. After some iterations at the default, the default, the
 // best single setting (uniform) and the plan take turns in the order d u p p u d, so that slow
-// drift cancels. Each turn is a block of whole iterations whose time and energy are measured. Pure;
-// PlanExecution calls it on its own thread.
+// drift cancels. Each turn is a block of whole iterations whose time and energy are measured. A
+// plan that clearly loses in its first iterations is dropped at once. Pure; PlanExecution calls it
+// on its own thread.
 #pragma once
 
 #include <array>
@@ -75,6 +76,9 @@ class PlanTrial {
   void begin_block(Instant at);
   void end_block(Instant at);
   void judge();
+  // Drops the plan where its first `iterations_` until `at` took clearly more time than the bound
+  // allows, or clearly more energy than the default.
+  void drop_if_losing(Instant at);
   std::vector<double> ratios(double Block::*of, PlanArm arm, PlanArm to) const;
 
   PlanTrialOptions options_;

@@ -109,5 +109,41 @@ TEST(PlanTrial, BeginsAfterTheGivenNumberOfIterations) {
   EXPECT_EQ(trial.all_blocks(), 18U);
 }
 
+// The iterations that the plan runs before the trial is over.
+std::size_t plan_iterations(const Cost& plan) {
+  PlanTrialOptions options;
+  options.settle = Seconds(0.2);
+  std::size_t count = 0;
+  run_trial(options, [&](PlanArm arm) {
+    if (arm != PlanArm::kPlan) return Cost{};
+    ++count;
+    return plan;
+  });
+  return count;
+}
+
+TEST(PlanTrial, DropsWithinTwentyStepsAPlanThatIsTooSlow) {
+  EXPECT_LE(plan_iterations({0.115, 200}), 20U);
+}
+
+TEST(PlanTrial, DropsWithinTwentyStepsAPlanThatCostsEnergy) {
+  EXPECT_LE(plan_iterations({0.101, 330}), 20U);
+}
+
+TEST(PlanTrial, GivesAPlanThatMayPayTheWholeTrial) {
+  EXPECT_GT(plan_iterations({0.103, 280}), 200U);
+}
+
+TEST(PlanTrial, SaysWhyItDroppedAPlanEarly) {
+  const auto verdict = run_trial({}, [](PlanArm arm) {
+    return arm == PlanArm::kPlan ? Cost{0.12, 300} : Cost{};
+  });
+
+  EXPECT_EQ(verdict.kept, PlanArm::kDefault);
+  EXPECT_NE(verdict.reason.find("iterations of the plan took +20"), std::string::npos)
+      << verdict.reason;
+  EXPECT_NEAR(verdict.plan_time.mean, 1.2, 0.01);
+}
+
 }  // namespace
 }  // namespace hypermile

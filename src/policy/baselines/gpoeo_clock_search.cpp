@@ -121,7 +121,7 @@ bool GpoeoClockSearch::search_down(std::int64_t& centre, std::int64_t& low, std:
   return true;
 }
 
-std::size_t GpoeoClockSearch::choose() const {
+std::size_t GpoeoClockSearch::choose(GpoeoFit fit) const {
   std::vector<double> heights;
   std::vector<double> times;
   std::vector<double> energies;
@@ -130,8 +130,10 @@ std::size_t GpoeoClockSearch::choose() const {
     times.push_back(point.measured.time.value());
     energies.push_back((point.measured.time * point.measured.power).value());
   }
-  const PolynomialFit time(heights, times, 3);
-  const PolynomialFit energy(heights, energies, 3);
+  const auto kind = fit == GpoeoFit::kLowerDegree ? PolynomialFit::Degree::kWhatPointsDetermine
+                                                  : PolynomialFit::Degree::kAsAsked;
+  const PolynomialFit time(heights, times, 3, kind);
+  const PolynomialFit energy(heights, energies, 3, kind);
   const auto [highest, lowest] = std::ranges::minmax(points_, {}, &Point::rung);
   std::size_t best = points_.front().rung;
   Measured best_fitted = points_.front().measured;

@@ -31,6 +31,12 @@ class GpoeoRule {
   std::optional<double> limit_;
 };
 
+// What a cubic does where fewer than four gears were measured.
+enum class GpoeoFit {
+  kLowerDegree,      // a polynomial of as many coefficients as there are points
+  kUnderdetermined,  // the cubic of least norm, as the authors' least squares gives it
+};
+
 class GpoeoClockSearch {
  public:
   GpoeoClockSearch(const Ladder& ladder, const GpoeoRule& rule, Probed& probed, bool lower_memory);
@@ -39,7 +45,7 @@ class GpoeoClockSearch {
   bool run(double height);
   // The Setting that the fits say is best, between the lowest and the highest rung probed. After a
   // run() that was true.
-  std::size_t choose() const;
+  std::size_t choose(GpoeoFit fit) const;
 
  private:
   struct Point {

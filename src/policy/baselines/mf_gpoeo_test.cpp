@@ -46,13 +46,13 @@ TEST(MfGpoeo, LowersTheMemoryClockFirstAndSkipsTheOneTooSlow) {
 
 TEST(MfGpoeo, StartsAgainWhenPowerHasMovedForGood) {
   SyntheticJob job = clock_job(0.5);
-  const auto policy = *make_policy("mf-gpoeo", job.context);
-  play(*policy, job, 40);
+  LedgeredPolicy policy(*make_policy("mf-gpoeo", job.context), job.context);
+  play(policy, job, 40);
 
   for (double& watts : job.power) watts *= 1.1;
-  EXPECT_TRUE(play(*policy, job, 10).probes.empty());
+  EXPECT_TRUE(play(policy, job, 10).probes.empty());
   for (double& watts : job.power) watts *= 1.3;
-  EXPECT_FALSE(play(*policy, job, 10).probes.empty());
+  EXPECT_FALSE(play(policy, job, 10).probes.empty());
 }
 
 }  // namespace

@@ -36,13 +36,13 @@ TEST(Odpp, ComparesRelativeTimesWhateverTheLengthOfAnIteration) {
 
 TEST(Odpp, SamplesAgainWhenPowerSpreadsByMoreThanFifteenPercent) {
   SyntheticJob job = clock_job(0.4);
-  const auto policy = *make_policy("odpp", job.context);
-  play(*policy, job, 20);
+  LedgeredPolicy policy(*make_policy("odpp", job.context), job.context);
+  play(policy, job, 20);
 
   for (double& watts : job.power) watts *= 1.1;
-  EXPECT_TRUE(play(*policy, job, 20).probes.empty());
+  EXPECT_TRUE(play(policy, job, 20).probes.empty());
   for (double& watts : job.power) watts *= 1.1;
-  EXPECT_EQ(play(*policy, job, 20).probes.size(), 7U);
+  EXPECT_EQ(play(policy, job, 20).probes.size(), 7U);
 }
 
 }  // namespace

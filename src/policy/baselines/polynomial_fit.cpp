@@ -8,12 +8,16 @@
 
 namespace hypermile {
 
-PolynomialFit::PolynomialFit(std::span<const double> x, std::span<const double> y, int degree) {
-  const auto [least, most] = std::ranges::minmax(x);
-  centre_ = 0.5 * (least + most);
-  if (most > least) scale_ = 0.5 * (most - least);
+PolynomialFit::PolynomialFit(std::span<const double> x, std::span<const double> y, int degree,
+                             Degree kind) {
   const auto different = static_cast<int>(std::set<double>(x.begin(), x.end()).size());
-  const int terms = std::clamp(degree + 1, 1, different);
+  const bool determined = kind == Degree::kWhatPointsDetermine || different > degree;
+  if (determined) {
+    const auto [least, most] = std::ranges::minmax(x);
+    centre_ = 0.5 * (least + most);
+    if (most > least) scale_ = 0.5 * (most - least);
+  }
+  const int terms = determined ? std::clamp(degree + 1, 1, different) : degree + 1;
   const auto points = static_cast<Eigen::Index>(x.size());
   Eigen::MatrixXd powers(points, terms);
   Eigen::VectorXd values(points);
@@ -23,7 +27,15 @@ PolynomialFit::PolynomialFit(std::span<const double> x, std::span<const double> 
     double power = 1;
     for (int k = 0; k < terms; ++k, power *= (x[at] - centre_) / scale_) powers(i, k) = power;
   }
-  const Eigen::VectorXd solution = powers.colPivHouseholderQr().solve(values);
+  Eigen::VectorXd solution;
+  if (determined) {
+    solution = powers.colPivHouseholderQr().solve(values);
+  } else {
+    Eigen::VectorXd norms = powers.colwise().norm().transpose();
+    norms = (norms.array() > 0).select(norms, 1.0);
+    const Eigen::MatrixXd scaled = powers * norms.cwiseInverse().asDiagonal();
+    solution = scaled.completeOrthogonalDecomposition().solve(values).cwiseQuotient(norms);
+  }
   coefficients_.assign(solution.begin(), solution.end());
 }
 

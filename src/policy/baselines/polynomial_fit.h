@@ -10,9 +10,15 @@ namespace hypermile {
 
 class PolynomialFit {
  public:
-  // `x` and `y` of equal length, one point or more. The degree is lowered to what the number of
-  // different x can determine.
-  PolynomialFit(std::span<const double> x, std::span<const double> y, int degree);
+  enum class Degree {
+    kWhatPointsDetermine,  // lowered to what the number of different x can determine
+    // Kept, and of many solutions the one of least norm, with columns scaled to norm 1: what
+    // NumPy's polyfit gives for too few points.
+    kAsAsked,
+  };
+  // `x` and `y` of equal length, one point or more.
+  PolynomialFit(std::span<const double> x, std::span<const double> y, int degree,
+                Degree kind = Degree::kWhatPointsDetermine);
 
   double operator()(double x) const;
 

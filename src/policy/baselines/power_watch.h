@@ -11,6 +11,10 @@
 
 namespace hypermile {
 
+// GPOEO's thresholds of that spread: the local search is done again, or everything is.
+inline constexpr double kGpoeoSearchAgain = 0.18;
+inline constexpr double kGpoeoPredictAgain = 0.50;
+
 class PowerWatch {
  public:
   // The spread with this Window; the first has none.

@@ -43,6 +43,7 @@ class Trials {
   void clear() { log_.clear(); }
   void add(const Measured& window) { log_.push_back(window); }
   std::size_t wanted() const { return wanted_; }
+  std::size_t count() const { return log_.size(); }  // measurements so far
   const std::string& reason() const { return reason_; }
 
  private:

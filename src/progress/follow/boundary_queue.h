@@ -3,7 +3,7 @@
 // Boundaries of one process that wait for their GPU times. The detector numbers launches as it
 // receives them, the ring numbers its records; the queue knows both and joins a GPU time, which
 // names a record, to the Boundary at that launch. Part of ProcessProgress; never fails. It uses
-// fixed memory, apart from waiting Boundaries, which the delays bound.
+// 1 MB at most, apart from waiting Boundaries, which the delays bound.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,17 @@ namespace hypermile {
 struct ProgressDelays {
   Seconds least = Seconds(1.5);
   Seconds most = Seconds(6);  // while GPU times are coming
+  // The same for a host that launches a whole optimizer step and waits: its GPU times come a step
+  // late, so Boundaries wait twice as long as GPU times were late, up to this.
+  Seconds most_of_all = Seconds(30);
 };
 
 class BoundaryQueue {
  public:
   struct Released {
+    // Its time is when the GPU reached the Boundary, as far as GPU times tell: a host that launches
+    // ten iterations and then waits tells nothing by its own clock. Between two GPU times the
+    // iterations are taken to be equally long.
     Boundary boundary;
     // No Window may span this Boundary: a new pattern was found, GPU times begin, or their origin
     // changed.
@@ -69,16 +75,39 @@ class BoundaryQueue {
   };
 
   bool may_still_be_timed(const Waiting& waiting) const;
+  void note_late(const Record& record, Instant now);
+  void align(const Boundary& boundary, std::uint32_t axis);
+  std::optional<Instant> on_gpu(std::size_t waiting) const;
+  Seconds longest_wait() const;
 
   ProgressDelays delays_;
-  std::vector<std::uint64_t> numbers_;  // record of launch i at i % kNumbers
+  std::vector<std::uint64_t> numbers_;  // record of launch i at i % kNumbers; grows to kNumbers
   std::uint64_t launches_ = 0;
   std::deque<Waiting> waiting_;
   bool fresh_ = false;
   std::optional<Record> newest_timed_;  // newest record that has a GPU time
   std::optional<Instant> timed_at_;
+  // Boundaries that were released without a GPU time, the newest few, and how late times came.
+  struct Untimed {
+    Record record;
+    Instant time;
+  };
+  std::deque<Untimed> untimed_;
+  Seconds late_;
   // Axis of the stretch being released; nullopt before its first GPU time.
   std::optional<std::uint32_t> axis_;
+  // How far the host's axis is ahead of the GPU's. A launch precedes its work, so this is the most
+  // that was seen; a little is taken back with time, because the two clocks drift.
+  struct Alignment {
+    std::uint32_t axis = 0;
+    Seconds ahead;
+    Instant at;
+  };
+  std::optional<Alignment> aligned_;
+  // The last Boundary released, and the iterations since the last with a GPU time.
+  Instant released_;
+  std::optional<Instant> released_timed_;
+  double since_timed_ = 0;
 };
 
 }  // namespace hypermile

@@ -58,7 +58,41 @@ TEST_F(BoundaryQueueTest, WaitsLongerWhileGpuTimesAreComing) {
   EXPECT_EQ(queue_.release(at(3), false).size(), 1U)
       << "the second boundary may still get a GPU time";
   gpu_time(1, 3.3, 3.4);
-  EXPECT_EQ(queue_.release(at(3.4), false).size(), 1U);
+  EXPECT_EQ(queue_.release(at(4.2), false).size(), 1U);
+}
+
+// The GPU times of a host that launches an optimizer step of 8 s and then waits.
+TEST_F(BoundaryQueueTest, WaitsAsLongAsGpuTimesAreUsuallyLate) {
+  boundary(1.0);
+  gpu_time(0, 1.2, 1.3);
+  boundary(1.1);
+  EXPECT_EQ(queue_.release(at(6.2), false).size(), 2U) << "nobody knows yet how late times are";
+  gpu_time(1, 9.0, 9.1);
+
+  boundary(9.5);
+  EXPECT_TRUE(queue_.release(at(16), false).empty());
+  gpu_time(2, 17.0, 17.1);
+
+  const auto ready = queue_.release(at(18.1), false);
+  ASSERT_EQ(ready.size(), 1U);
+  EXPECT_TRUE(ready[0].boundary.gpu_time);
+}
+
+// Four iterations at once; the GPU takes 1 s for each.
+TEST_F(BoundaryQueueTest, TellsWhenTheGpuReachedABoundaryAndNotWhenItWasLaunched) {
+  for (const double time : {1.0, 1.1, 1.2, 1.3, 5.0}) boundary(time);
+  gpu_time(0, 101.0, 1.1);
+  gpu_time(1, 102.0, 2.1);
+  gpu_time(4, 105.0, 5.1);
+
+  const auto ready = queue_.release(at(7), false);
+
+  ASSERT_EQ(ready.size(), 5U);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_NEAR(ready[static_cast<std::size_t>(i)].boundary.time.since_origin().value(), 1 + i,
+                1e-3)
+        << i;
+  }
 }
 
 TEST_F(BoundaryQueueTest, DoesNotWaitForEver) {

@@ -8,10 +8,19 @@
 namespace hypermile {
 namespace {
 
-constexpr Seconds kLookForEnds = Seconds(0.5);
+constexpr Seconds kLookForEnds = milliseconds(100);  // two system calls for each ring
+// Power buffers are drained once a second, and a driver call may take two until it is given up.
+constexpr Seconds kReadingsCome = Seconds(5);
 
 bool gone(pid_t pid) {
   return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+// How much a process did, to compare it with others.
+std::pair<std::uint64_t, double> work_of(const ProcessProgress& process) {
+  double iterations = 0;
+  for (const PhaseProgress& phase : process.phases()) iterations += phase.iterations;
+  return {process.launches(), iterations};
 }
 
 }  // namespace
@@ -69,6 +78,32 @@ void JobProgress::look_for_ends(Instant now) {
     if (held.process->over()) folder_.forget(std::exchange(held.ring, nullptr));
   }
   std::erase_if(held_, [](const Held& held) { return held.ring == nullptr; });
+  settle_ended(now);
+  while (settled_ > kKeptEnded) forget_least();
+}
+
+void JobProgress::settle_ended(Instant now) {
+  for (const auto& process : processes_) {
+    const std::optional<Instant> ended = process->ended();
+    if (!ended || process->settled() || now - *ended < kReadingsCome) continue;
+    process->settle();
+    sink_.settled(*process);
+    ++settled_;
+  }
+}
+
+// Of the processes whose end was settled, drops the one that did least.
+void JobProgress::forget_least() {
+  auto least = processes_.end();
+  for (auto at = processes_.begin(); at != processes_.end(); ++at) {
+    if (!(*at)->settled()) continue;
+    if (least == processes_.end() || work_of(**at) < work_of(**least)) least = at;
+  }
+  ++forgotten_.processes;
+  forgotten_.launches += (*least)->launches();
+  sink_.forgotten(**least);
+  processes_.erase(least);
+  --settled_;
 }
 
 void JobProgress::finish(Instant now) {
@@ -77,11 +112,8 @@ void JobProgress::finish(Instant now) {
 }
 
 const ProcessProgress* JobProgress::main_process() const {
-  const auto most = std::ranges::max_element(processes_, {}, [](const auto& process) {
-    double iterations = 0;
-    for (const PhaseProgress& phase : process->phases()) iterations += phase.iterations;
-    return std::pair(process->launches(), iterations);
-  });
+  const auto most = std::ranges::max_element(processes_, {},
+                                             [](const auto& process) { return work_of(*process); });
   return most != processes_.end() ? most->get() : nullptr;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The progress of a whole job. Every process that uses CUDA or ticks puts a ring into one folder;
-// this class finds the processes, follows them, and lets go of them when they end. One thread.
+// this class finds the processes, follows them, and lets go of them when they end. A job may start
+// any number of processes: RingFolder::kMostRings bounds those followed at once, kKeptEnded those
+// remembered. One thread.
 #pragma once
 
 #include <memory>
@@ -25,8 +27,16 @@ class JobProgress {
   // Called once, when the run is over.
   void finish(Instant now);
 
-  // In order of appearance; ended processes stay in the list.
+  // In order of appearance. Of the ended ones, those with the most launches and iterations stay in
+  // the list, kKeptEnded of them.
   const std::vector<std::unique_ptr<ProcessProgress>>& processes() const { return processes_; }
+  static constexpr std::size_t kKeptEnded = 32;
+  // Ended processes that are no longer in the list.
+  struct Forgotten {
+    std::uint64_t processes = 0;
+    std::uint64_t launches = 0;
+  };
+  const Forgotten& forgotten() const { return forgotten_; }
   // The process with the most launches.
   const ProcessProgress* main_process() const;
 
@@ -39,12 +49,16 @@ class JobProgress {
 
   void look_for_processes();
   void look_for_ends(Instant now);
+  void settle_ended(Instant now);
+  void forget_least();
 
   RingFolder& folder_;
   ProgressSink& sink_;
   ProgressDelays delays_;
   std::vector<std::unique_ptr<ProcessProgress>> processes_;
   std::vector<Held> held_;
+  std::size_t settled_ = 0;  // of the processes in the list
+  Forgotten forgotten_;
   std::optional<Instant> looked_;
   Attention attention_;
 };

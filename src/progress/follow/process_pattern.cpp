@@ -32,10 +32,19 @@ void ProcessProgress::set_levels(PhaseProgress& into, const Pattern& pattern) {
 }
 
 void ProcessProgress::locked(const Pattern& pattern, const Lock& lock) {
+  if (passing(pattern.phase)) {
+    if (!lasts_since_) lasts_since_ = lock.time;
+    return;
+  }
   if (source_ == ProgressSource::kNone) source_ = ProgressSource::kLaunches;
   if (lock.relevelled && phase_in_force_) {
     phase(*phase_in_force_).iterations -= counted_in_lock_;
     queue_.forget_stretch();
+  }
+  // A pattern that was found after all takes the place of the work.
+  if (pattern.phase != kWorkPhase) working_ = false;
+  if (locked_since_ && phase_in_force_ && lock.time > *locked_since_ && !lock.relevelled) {
+    phase(*phase_in_force_).locked += lock.time - *locked_since_;
   }
   phase_in_force_ = pattern.phase;
   locked_since_.reset();
@@ -51,7 +60,7 @@ void ProcessProgress::locked(const Pattern& pattern, const Lock& lock) {
 }
 
 void ProcessProgress::boundary(const Boundary& boundary) {
-  if (source_ != ProgressSource::kLaunches) return;
+  if (source_ != ProgressSource::kLaunches || passing(boundary.pattern.phase)) return;
   if (!locked_since_) locked_since_ = boundary.time;
   if (boundary.pattern.level != 0) {
     queue_.add(boundary);
@@ -67,11 +76,16 @@ void ProcessProgress::boundary(const Boundary& boundary) {
 }
 
 void ProcessProgress::levels_changed(const Pattern& pattern, Instant time) {
+  if (passing(pattern.phase)) return;
   set_levels(phase(pattern.phase), pattern);
   tell(time, ProgressState::kLocked, pattern);
 }
 
 void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time) {
+  if (passing(pattern.phase)) {
+    lasts_since_.reset();
+    return;
+  }
   // Nobody knows when the pattern ended during the dark stretch, so that time is not counted.
   if (unseen_) since = std::min(since, unseen_->since);
   unseen_.reset();
@@ -81,6 +95,7 @@ void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time
   phase_in_force_.reset();
   ask_for_events(std::nullopt);
   tell(time, ProgressState::kSearching, pattern);
+  if (pattern.phase != kWorkPhase) note_break(time);
 }
 
 void ProcessProgress::idle(Instant since) {

@@ -37,7 +37,7 @@ std::string_view to_string(ProgressState state) {
 
 ProcessProgress::ProcessProgress(pid_t pid, ProgressSink& sink, const ProgressDelays& delays,
                                  const DutyTerms& duty)
-    : pid_(pid), sink_(sink), detector_(*this), queue_(delays), duty_(duty) {}
+    : pid_(pid), sink_(sink), queue_(delays), duty_(duty) {}
 
 ProcessProgress::~ProcessProgress() = default;
 
@@ -62,18 +62,18 @@ RingReader* ProcessProgress::launch_ring() const {
 }
 
 void ProcessProgress::poll(Instant now) {
-  if (over_) return;
+  if (over()) return;
   for (Source& source : rings_) drain(source, now);
-  if (!ticking()) {
-    detector_.analyse_if_due();
-    if (!dark_since_) detector_.check_idle(now);
+  if (!ticking() && detector_) {
+    detector_->analyse_if_due();
+    if (!dark_since_ && launch_read_) detector_->check_idle(now, *launch_read_);
   }
   decide_watching(now);
   release(now, /*everything=*/false);
 }
 
 void ProcessProgress::finish(Instant now) {
-  if (over_) return;
+  if (over()) return;
   for (Source& source : rings_) drain(source, now);
   release(now, /*everything=*/true);
   if (locked_since_ && last_seen_ && phase_in_force_) {
@@ -81,8 +81,22 @@ void ProcessProgress::finish(Instant now) {
   }
   locked_since_.reset();
   rings_.clear();
-  over_ = true;
+  ended_ = now;
   tell(now, ProgressState::kEnded, std::nullopt);
+  free_memory();
+}
+
+// A job may start any number of processes; what remains of one that has ended is what is told of
+// it.
+void ProcessProgress::free_memory() {
+  launches_ = launches();
+  if (const auto rate = work_rate()) last_rate_ = *rate;
+  detector_.reset();
+  work_rate_.reset();
+  why_no_work_ = meter_.why();
+  meter_ = WorkMeter();
+  queue_ = BoundaryQueue({});
+  batch_ = {};
 }
 
 void ProcessProgress::drain(Source& source, Instant now) {
@@ -101,6 +115,7 @@ void ProcessProgress::drain(Source& source, Instant now) {
   take_notices(batch_);
   take_ticks(batch_, *source.ring);
   take_launches(batch_);
+  if (!batch_.launches.empty()) launch_read_ = now;
   if (source.kind == RingSource::kLaunches && !batch_.notices.empty()) {
     if (Result<RingInfo> info = source.ring->info()) info_ = std::move(info).value();
   }
@@ -109,12 +124,22 @@ void ProcessProgress::drain(Source& source, Instant now) {
     queue_.add(time, now);
     note_device(time.device);
     stretch_.add(time);
+    meter_.add(time);
   }
 }
 
 void ProcessProgress::seen(Instant time) {
   if (!first_seen_) first_seen_ = time;
   last_seen_ = std::max(last_seen_.value_or(time), time);
+}
+
+// The job launches again. Where its pattern was known, it is taken to go on with it.
+void ProcessProgress::wake(Instant time) {
+  if (!idle_) return;
+  idle_ = false;
+  if (const PhaseProgress* in = phase_in_force()) {
+    tell(time, ProgressState::kLocked, in->pattern, /*known=*/true);
+  }
 }
 
 // Takes launches and kWatch notices in the order in which they were written.
@@ -136,11 +161,13 @@ void ProcessProgress::take_launch(const NumberedLaunch& launch) {
   stretch_.add(launch);
   // Ticks say everything; launches then only show that the job is alive.
   if (ticking()) return;
-  idle_ = false;
+  wake(launch.launch.time);
+  if (!detector_) detector_.emplace(static_cast<DetectorSink&>(*this));
   queue_.add_launch(launch.number);
-  detector_.add(launch.launch);
-  work_rate_.add(launch.launch);
-  detector_.analyse_if_due();
+  detector_->add(launch.launch);
+  work_rate_->add(launch.launch);
+  detector_->analyse_if_due();
+  meter_work(launch);
 }
 
 void ProcessProgress::take_notices(const RingBatch& batch) {
@@ -233,14 +260,14 @@ const PhaseProgress* ProcessProgress::phase_in_force() const {
 
 std::vector<ProcessProgress::NamedKernel> ProcessProgress::kernel_mix(std::uint32_t number) const {
   RingReader* ring = launch_ring();
-  if (ring == nullptr) return {};
+  if (ring == nullptr || !detector_) return {};
   if (source_ != ProgressSource::kLaunches) {
-    const std::optional<Pattern> pattern = detector_.pattern();
+    const std::optional<Pattern> pattern = detector_->pattern();
     if (!pattern) return {};
     number = pattern->phase;
   }
   std::vector<NamedKernel> mix;
-  for (const KernelShare& share : detector_.kernel_mix(number)) {
+  for (const KernelShare& share : detector_->kernel_mix(number)) {
     if (auto name = ring->name(share.kernel)) mix.push_back({std::move(*name), share.count});
   }
   return mix;
@@ -252,7 +279,7 @@ void ProcessProgress::tell(Instant time, ProgressState state, std::optional<Patt
 }
 
 ProgressState ProcessProgress::state() const {
-  if (over_) return ProgressState::kEnded;
+  if (over()) return ProgressState::kEnded;
   if (idle_) return ProgressState::kIdle;
   return phase_in_force_ ? ProgressState::kLocked : ProgressState::kSearching;
 }
@@ -260,13 +287,15 @@ ProgressState ProcessProgress::state() const {
 Seconds ProcessProgress::covered() const {
   Seconds covered;
   for (const PhaseProgress& in : phases_) covered += in.locked;
-  if (!over_ && locked_since_ && last_seen_) covered += *last_seen_ - *locked_since_;
+  if (!over() && locked_since_ && last_seen_) covered += *last_seen_ - *locked_since_;
   return covered;
 }
 
 Result<WorkRateEstimate> ProcessProgress::work_rate() const {
   if (!last_seen_) return Error{ErrorCode::kNotReady, "no launch was seen"};
-  return work_rate_.estimate(*last_seen_);
+  if (work_rate_) return work_rate_->estimate(*last_seen_);
+  if (!last_rate_) return Error{ErrorCode::kNotReady, "the process has ended"};
+  return *last_rate_;
 }
 
 }  // namespace hypermile

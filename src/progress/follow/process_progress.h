@@ -8,6 +8,10 @@
 // If the host runs ahead, a GPU time arrives seconds after its launch, so Boundaries are held back
 // for it; ProgressDelays says how long.
 //
+// A job without a period is followed by the work that its launches stand for (work_meter.h), as a
+// phase of its own whose iterations are units of work. So is a job whose patterns do not last, such
+// as a learner that plays, trains its model and plays again.
+//
 // Watching slows the job a little. Once its pattern is known, its launches are watched only now and
 // then (watch_duty.h), unless attend() asks for everything. Iterations in between are estimated if
 // the pattern before and after is the same. One thread uses this class; failures end the progress
@@ -15,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +31,7 @@
 #include "progress/follow/watch_duty.h"
 #include "progress/follow/watched_stretch.h"
 #include "progress/launch_detector.h"
+#include "progress/work_meter.h"
 #include "progress/work_rate.h"
 
 namespace hypermile {
@@ -53,6 +59,10 @@ class ProgressSink {
   // If `fresh`, no Window may span this Boundary.
   virtual void boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh) = 0;
   virtual void changed(const ProcessProgress& process, const ProgressChange& change) = 0;
+  // The process ended so long ago that every sensor reading of its time has come.
+  virtual void settled(const ProcessProgress&) {}
+  // The object is about to be destroyed: no pointer to it may be kept.
+  virtual void forgotten(const ProcessProgress&) {}
 };
 
 // What is known of one phase or, with ticks, of one tick name.
@@ -97,7 +107,11 @@ class ProcessProgress final : private DetectorSink {
   // Called when the process or the run has ended: reads the rest, passes everything on, and
   // releases the rings.
   void finish(Instant now);
-  bool over() const { return over_; }
+  bool over() const { return ended_.has_value(); }
+  std::optional<Instant> ended() const { return ended_; }
+  // Whether the sink was told that the end is settled; the owner marks it.
+  bool settled() const { return settled_; }
+  void settle() { settled_ = true; }
 
   // Sets how closely launches are watched from now on.
   void attend(const Attention& attention) { attention_ = attention; }
@@ -112,7 +126,7 @@ class ProcessProgress final : private DetectorSink {
   const PhaseProgress* phase_in_force() const;
   // Devices in order of first use, as CUDA numbers them in this process.
   const std::vector<std::uint32_t>& devices() const { return devices_; }
-  std::uint64_t launches() const { return detector_.launches(); }
+  std::uint64_t launches() const { return detector_ ? detector_->launches() : launches_; }
   // The kernels of one iteration of a phase, by name, with how often each is launched. With ticks,
   // those of the pattern that the launches show now. Empty without launches and after the end.
   struct NamedKernel {
@@ -126,6 +140,8 @@ class ProcessProgress final : private DetectorSink {
   // Total time under a lock or between ticks.
   Seconds covered() const;
   Result<WorkRateEstimate> work_rate() const;
+  // Why a job without a period is not followed by its work; empty while that is not known.
+  const std::string& why_no_work() const { return over() ? why_no_work_ : meter_.why(); }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t damaged() const { return damaged_; }
   std::uint64_t gpu_times() const { return gpu_times_; }
@@ -134,6 +150,9 @@ class ProcessProgress final : private DetectorSink {
   const std::string& problem() const { return problem_; }
 
  private:
+  // The detector numbers phases from 0 and keeps at most eight.
+  static constexpr std::uint32_t kWorkPhase = 1000;
+
   struct Source {
     RingReader* ring = nullptr;
     RingSource kind = RingSource::kLaunches;
@@ -148,6 +167,13 @@ class ProcessProgress final : private DetectorSink {
   void drain(Source& source, Instant now);
   void take_launches(const RingBatch& batch);
   void take_launch(const NumberedLaunch& launch);
+  void meter_work(const NumberedLaunch& launch);
+  void begin_work(Instant time);
+  void end_work(Instant time);
+  void note_break(Instant time);
+  void trust_patterns(Instant time);
+  // True for reports of a pattern while the job is followed by its work because none lasts.
+  bool passing(std::uint32_t phase) const { return restless_ && phase != kWorkPhase; }
   void take_watch(const RingNotice& notice);
   void watched_again(Instant time, std::uint64_t number);
   double bridge(const Boundary& boundary);
@@ -156,8 +182,10 @@ class ProcessProgress final : private DetectorSink {
   void note_device(std::uint32_t device);
   void take_notices(const RingBatch& batch);
   void seen(Instant time);
+  void wake(Instant time);
   void switch_to(ProgressSource source, Instant time);
   void release(Instant now, bool everything);
+  void free_memory();
   void ask_for_events(const std::optional<Anchor>& anchor);
   void ask_for_step_events();
   // True if the program itself reports its iterations.
@@ -170,8 +198,19 @@ class ProcessProgress final : private DetectorSink {
   pid_t pid_;
   std::string name_;
   ProgressSink& sink_;
-  LaunchDetector detector_;
-  WorkRate work_rate_;
+  // About 4 MB, so it lives from the first launch to the end of the process.
+  std::optional<LaunchDetector> detector_;
+  std::uint64_t launches_ = 0;                      // at the end
+  std::optional<WorkRate> work_rate_ = WorkRate();  // until the end
+  std::optional<WorkRateEstimate> last_rate_;       // at the end
+  WorkMeter meter_;
+  std::string why_no_work_;                 // at the end
+  std::optional<Instant> searching_since_;  // no pattern has been locked since then
+  bool working_ = false;                    // the work in force is counted by meter_
+  std::deque<Instant> breaks_;              // when patterns broke, lately
+  bool restless_ = false;                   // no pattern lasts; they are not reported
+  std::optional<Instant> lasts_since_;      // while restless: the pattern that is there now
+  std::optional<Instant> work_refused_;     // the job was restless, and its work not trusted
   BoundaryQueue queue_;
   std::vector<Source> rings_;
   RingBatch batch_;
@@ -182,6 +221,7 @@ class ProcessProgress final : private DetectorSink {
   double counted_in_lock_ = 0;
   std::vector<std::uint32_t> devices_;
   std::optional<Instant> first_seen_, last_seen_;
+  std::optional<Instant> launch_read_;  // when the newest launch was read
   WatchDuty duty_;
   WatchedStretch stretch_;
   Attention attention_;
@@ -196,7 +236,8 @@ class ProcessProgress final : private DetectorSink {
   // Of the pattern in force, over a stretch long enough to measure it.
   std::optional<Seconds> period_;
   bool idle_ = false;
-  bool over_ = false;
+  std::optional<Instant> ended_;
+  bool settled_ = false;
   std::uint64_t lost_ = 0, damaged_ = 0, gpu_times_ = 0;
   std::optional<RingInfo> info_;
   std::string problem_;

@@ -32,8 +32,9 @@ void ProcessProgress::watched_again(Instant time, std::uint64_t number) {
   asked_until_.reset();
   stretch_ = WatchedStretch(number);
   duty_.watching_since(time);
-  detector_.missed(time);
-  work_rate_.restart();
+  if (detector_) detector_->missed(time);
+  work_rate_->restart();
+  meter_.restart();
   queue_.begin_stretch();
 }
 
@@ -50,8 +51,11 @@ double ProcessProgress::bridge(const Boundary& boundary) {
 void ProcessProgress::decide_watching(Instant now) {
   RingReader* ring = launch_ring();
   if (ring == nullptr || stretch_.launches_per_second() <= 0) return;
-  if (attention_.closely || dark_since_ || asked_until_) {
-    const bool unwanted = attention_.closely && asked_until_;
+  // A stretch that was asked for now would begin with the job's next launches.
+  const bool rests = idle_ && !dark_since_;
+  if (rests) duty_.resting(now);
+  if (attention_.closely || rests || dark_since_ || asked_until_) {
+    const bool unwanted = (attention_.closely || rests) && asked_until_;
     // A request stays unanswered if the library cannot do it or the job launches nothing.
     const bool unheard = !dark_since_ && asked_until_ && now > *asked_until_;
     if (!unwanted && !unheard) return;
@@ -61,7 +65,8 @@ void ProcessProgress::decide_watching(Instant now) {
   }
   WatchDuty::View view;
   view.ticks = ticking();
-  view.certain = ticking() || (detector_.state() == DetectorState::kLocked && !idle_);
+  const bool locked = detector_ && detector_->state() == DetectorState::kLocked;
+  view.certain = ticking() || ((locked || working_) && !idle_);
   view.known_phase = known_phase_;
   view.window = attention_.window;
   view.measured = stretch_.measured(attention_.window);

@@ -17,6 +17,12 @@ void WatchDuty::watching_since(Instant time) {
   watching_ = time;
 }
 
+void WatchDuty::resting(Instant now) {
+  watching_ = now;
+  certain_since_.reset();
+  lost_since_.reset();
+}
+
 // A job without a pattern must not pay for being watched either.
 std::optional<Instant> WatchDuty::look_now_and_then(Instant now, double share) {
   if (!lost_since_) lost_since_ = now;

@@ -53,6 +53,8 @@ class WatchDuty {
 
   // Launches are watched from `time` on, for the first time or again.
   void watching_since(Instant time);
+  // The job launches nothing at `now`, so that watching costs nothing and shows nothing.
+  void resting(Instant now);
   // Called often while launches are watched. Returns the time until which they need not be watched,
   // or nullopt to go on watching.
   std::optional<Instant> dark_until(Instant now, const View& view);

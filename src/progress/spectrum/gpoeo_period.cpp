@@ -12,14 +12,22 @@
 namespace hypermile {
 namespace {
 
-constexpr double kUpperBound = 15;   // seconds; longest period considered
 constexpr double kFloor = 0.4;       // seconds; shortest period considered
-constexpr double kFirstWindow = 25;  // seconds
 constexpr double kPeakShare = 0.60;  // share of the largest peak
 constexpr std::size_t kMostPeaks = 6;
 constexpr double kMultipleOff = 0.10;
 constexpr double kPeriodsNeeded = 5.3;
-constexpr double kPeriodsLeft = 2.8;  // periods in the last rolled window
+constexpr double kPeriodsLeft = 2.8;          // periods in the last rolled window
+constexpr double kMostWindow = 5.5;           // times the longest period: the end of sampling
+constexpr double kLater[] = {0, 0.33, 0.66};  // times the longest period: starts of the last test
+constexpr double kLaterSpread = 0.30;         // of their mean: more is aperiodic
+// A signal is flat where four windows have like means and hardly vary inside.
+constexpr std::size_t kFlatWindows = 4;
+constexpr double kFlatSeconds = 8;
+constexpr double kFlatMeans = 0.04;
+constexpr double kFlatDeviation = 0.04;
+constexpr double kFlatOutlier = 0.20;
+constexpr int kPriorGuesses = 5;  // evenly spaced where no peak fits the prior
 
 // The sum or the difference, whichever varies more.
 std::vector<double> combine(std::span<const double> a, std::span<const double> b) {
@@ -34,13 +42,14 @@ std::vector<double> combine(std::span<const double> a, std::span<const double> b
 }
 
 // Periods, in seconds, of the strongest local maxima of the spectrum.
-std::vector<double> peak_periods(std::span<const double> x, double rate, std::size_t length) {
+std::vector<double> peak_periods(std::span<const double> x, double rate, std::size_t length,
+                                 double most) {
   const std::vector<double> size = magnitudes(x, length);
   const double step = rate / static_cast<double>(2 * (size.size() - 1));
   std::vector<std::pair<double, double>> peaks;  // height, period
   for (std::size_t i = 1; i + 1 < size.size(); ++i) {
     const double period = 1 / (static_cast<double>(i) * step);
-    if (period > kUpperBound || size[i] < size[i - 1] || size[i] < size[i + 1]) continue;
+    if (period > most || size[i] < size[i - 1] || size[i] < size[i + 1]) continue;
     peaks.emplace_back(size[i], period);
   }
   std::ranges::sort(peaks, std::greater<>());
@@ -54,7 +63,7 @@ std::vector<double> peak_periods(std::span<const double> x, double rate, std::si
 
 // Replaces candidates below the floor: by the largest of them, and by its multiples above the floor
 // that are near multiples of all of them.
-std::vector<double> above_floor(const std::vector<double>& candidates) {
+std::vector<double> above_floor(const std::vector<double>& candidates, double most) {
   std::vector<double> kept;
   std::vector<double> below;
   for (const double one : candidates) (one < kFloor ? below : kept).push_back(one);
@@ -74,7 +83,7 @@ std::vector<double> above_floor(const std::vector<double>& candidates) {
            accepted.size() >= below.size();
   };
   double period = kFloor;
-  while (period < kUpperBound && !full()) {
+  while (period < most && !full()) {
     if (common(period)) accepted.push_back(period);
     period += 0.2 * largest;
   }
@@ -106,15 +115,28 @@ Estimate refine(std::span<const double> x, double rate, Estimate best, double lo
   return best;
 }
 
+// Keeps what the prior allows; where nothing is left, values spread over what it allows.
+void keep_likely(std::vector<double>& candidates, const GpoeoPrior& prior) {
+  const double least = prior.least * prior.period.value();
+  const double most = prior.most * prior.period.value();
+  std::erase_if(candidates, [&](double one) { return one < least || one > most; });
+  if (!candidates.empty()) return;
+  for (int i = 0; i < kPriorGuesses; ++i) {
+    candidates.push_back(least + (most - least) * i / (kPriorGuesses - 1));
+  }
+}
+
 // nullopt if nothing stands out.
-std::optional<Estimate> estimate(std::span<const double> x, double rate) {
-  std::vector<double> candidates = peak_periods(x, rate, x.size());
+std::optional<Estimate> estimate(std::span<const double> x, double rate, double most,
+                                 const std::optional<GpoeoPrior>& prior = {}) {
+  std::vector<double> candidates = peak_periods(x, rate, x.size(), most);
   if (candidates.empty()) return std::nullopt;
   const double span = static_cast<double>(x.size()) / rate;
   if (*std::ranges::max_element(candidates) > 2 * span / 3 / 2) {
-    candidates = peak_periods(x, rate, 2 * x.size());
+    candidates = peak_periods(x, rate, 2 * x.size(), most);
   }
-  candidates = above_floor(candidates);
+  candidates = above_floor(candidates, most);
+  if (prior) keep_likely(candidates, *prior);
   if (candidates.empty()) return std::nullopt;
   const double longest = *std::ranges::max_element(candidates);
   if (longest > span / 2) return Estimate{longest, -1};
@@ -135,13 +157,15 @@ double median_of(std::vector<double> values) {
 }
 
 // Estimates from successively later starts.
-std::vector<Estimate> rolled(std::span<const double> x, double rate, double first) {
+std::vector<Estimate> rolled(std::span<const double> x, double rate, double first,
+                             const GpoeoQuestion& question) {
   std::vector<Estimate> all;
   const double span = static_cast<double>(x.size()) / rate;
   double longest = first;
   double start = 0;
   while ((span - start) / longest >= kPeriodsLeft) {
-    const auto one = estimate(x.subspan(static_cast<std::size_t>(start * rate)), rate);
+    const auto one = estimate(x.subspan(static_cast<std::size_t>(start * rate)), rate,
+                              question.longest.value(), question.prior);
     if (one && one->dissimilarity >= 0) {
       all.push_back(*one);
       longest = std::max(longest, one->period);
@@ -165,47 +189,74 @@ std::vector<Estimate> rolled(std::span<const double> x, double rate, double firs
   return all;
 }
 
-struct Answer {
-  enum class Kind { kSure, kMore, kGiveUp } kind = Kind::kMore;
-  double period = 0;
-  double more = 5;  // seconds
-};
+double threshold_of(GpoeoStrictness strictness) {
+  switch (strictness) {
+    case GpoeoStrictness::kStrict:
+      return 0.10;
+    case GpoeoStrictness::kNormal:
+      return 0.15;
+    case GpoeoStrictness::kRelaxed:
+      return 0.30;
+  }
+  return 0.10;
+}
 
-Answer judge(std::span<const double> x, double rate, double threshold) {
-  const double span = static_cast<double>(x.size()) / rate;
-  const auto whole = estimate(x, rate);
-  if (!whole) return {Answer::Kind::kGiveUp};
-  if (span >= 3 * kUpperBound && whole->period > kUpperBound) return {Answer::Kind::kGiveUp};
-  if (whole->dissimilarity < 0 || whole->period > span / 2) {
-    return {Answer::Kind::kMore, whole->period,
-            std::max(0.5 * whole->period, 3.1 * kUpperBound - span)};
+// The last windows hardly differ, inside or from one another: there is nothing to detect.
+bool flat(std::span<const double> x, double rate, double period) {
+  const auto length = static_cast<std::size_t>(std::max(kFlatSeconds, period) * rate);
+  if (length == 0 || x.size() < kFlatWindows * length) return false;
+  std::optional<double> before;
+  for (std::size_t k = kFlatWindows; k > 0; --k) {
+    const std::span<const double> window = x.subspan(x.size() - k * length, length);
+    const double mean = mean_of(window);
+    if (!(std::abs(mean) > 0)) return false;
+    const auto [low, high] = std::ranges::minmax(window);
+    const double outlier = std::max(high - mean, mean - low);
+    if (deviation_of(window) > kFlatDeviation * std::abs(mean)) return false;
+    if (outlier > kFlatOutlier * std::abs(mean)) return false;
+    if (before && std::abs(mean - *before) > kFlatMeans * std::abs(*before)) return false;
+    before = mean;
   }
-  const std::vector<Estimate> all = rolled(x, rate, whole->period);
-  const bool enough = span >= kPeriodsNeeded * whole->period && all.size() >= 3;
-  double spread = 1;
-  if (enough) {
-    const auto [low, high] = std::ranges::minmax(all, {}, &Estimate::period);
-    double sum = 0;
-    for (const Estimate& one : all) sum += one.period;
-    spread = (high.period - low.period) / (sum / static_cast<double>(all.size()));
-    if (spread < threshold) {
-      const double best = std::ranges::min(all, {}, &Estimate::dissimilarity).period;
-      double near = 0;
-      double count = 0;
-      for (const Estimate& one : all) {
-        if (std::abs(one.period / best - 1) > 0.35) continue;
-        near += one.period;
-        ++count;
-      }
-      return {Answer::Kind::kSure, near / count};
-    }
+  return true;
+}
+
+// The test for aperiodic jobs, once three times the longest period has been sampled: estimates from
+// three starts must agree.
+bool starts_disagree(std::span<const double> x, double rate, double most) {
+  std::vector<double> periods;
+  for (const double later : kLater) {
+    const auto from = static_cast<std::size_t>(later * most * rate);
+    const auto one = estimate(x.subspan(std::min(from, x.size())), rate, most);
+    if (one) periods.push_back(one->period);
   }
-  const bool hopeless = enough && spread >= threshold + 0.05 &&
-                        ((span > kUpperBound && whole->period < 0.5 * kUpperBound) ||
-                         span >= 1.3 * kPeriodsNeeded * whole->period);
-  if (span > 2.1 * kUpperBound || hopeless) return {Answer::Kind::kGiveUp};
-  return {Answer::Kind::kMore, whole->period,
-          std::max({0.5 * whole->period, kPeriodsNeeded * whole->period - span, 5.0})};
+  if (periods.size() < std::size(kLater)) return true;
+  const auto [low, high] = std::ranges::minmax(periods);
+  return high - low > kLaterSpread * mean_of(periods);
+}
+
+// Relative spread of the estimates; and their mean, of those near the one whose stretches are most
+// alike.
+double spread_of(std::span<const Estimate> all) {
+  const auto [low, high] = std::ranges::minmax(all, {}, &Estimate::period);
+  double sum = 0;
+  for (const Estimate& one : all) sum += one.period;
+  return (high.period - low.period) / (sum / static_cast<double>(all.size()));
+}
+
+double agreed_period(std::span<const Estimate> all) {
+  const double best = std::ranges::min(all, {}, &Estimate::dissimilarity).period;
+  double near = 0;
+  double count = 0;
+  for (const Estimate& one : all) {
+    if (std::abs(one.period / best - 1) > 0.35) continue;
+    near += one.period;
+    ++count;
+  }
+  return near / count;
+}
+
+GpoeoAnswer more(double period, double seconds) {
+  return {GpoeoAnswer::Kind::kMore, Seconds(period), Seconds(seconds)};
 }
 
 }  // namespace
@@ -217,22 +268,44 @@ std::vector<double> gpoeo_composite(std::span<const double> power, std::span<con
   return composite;
 }
 
+GpoeoAnswer gpoeo_ask(std::span<const double> x, double rate, const GpoeoQuestion& question) {
+  const GpoeoAnswer aperiodic{GpoeoAnswer::Kind::kAperiodic, {}, {}};
+  const double threshold = threshold_of(question.strictness);
+  const double most = question.longest.value();
+  const double span = static_cast<double>(x.size()) / rate;
+  const auto whole = estimate(x, rate, most);
+  if (!whole || flat(x, rate, whole->period)) return aperiodic;
+  if (span >= 3 * most && (whole->period > most || starts_disagree(x, rate, most))) {
+    return aperiodic;
+  }
+  if (span >= kMostWindow * most) return aperiodic;
+  if (whole->dissimilarity < 0 || whole->period > span / 2) {
+    return more(whole->period, std::max(0.5 * whole->period, 3.1 * most - span));
+  }
+  const std::vector<Estimate> all = rolled(x, rate, whole->period, question);
+  const double wanted = std::max({0.5 * whole->period, kPeriodsNeeded * whole->period - span, 5.0});
+  if (span < kPeriodsNeeded * whole->period || all.size() < 3) return more(whole->period, wanted);
+  const double spread = spread_of(all);
+  if (spread < threshold) {
+    return {GpoeoAnswer::Kind::kPeriod, Seconds(agreed_period(all)), {}};
+  }
+  const bool hopeless =
+      spread >= threshold + 0.05 &&
+      ((span > most && whole->period < 0.5 * most) || span >= 1.3 * kPeriodsNeeded * whole->period);
+  if (span > 2.1 * most || hopeless) return aperiodic;
+  return more(whole->period, wanted);
+}
+
 std::optional<GpoeoPeriod> gpoeo_period(std::span<const double> composite, double rate,
                                         GpoeoStrictness strictness) {
-  const double threshold = strictness == GpoeoStrictness::kStrict   ? 0.10
-                           : strictness == GpoeoStrictness::kNormal ? 0.15
-                                                                    : 0.30;
-  const double whole = static_cast<double>(composite.size()) / rate;
-  double span = std::min(kFirstWindow, whole);
+  Seconds span = kGpoeoFirstWindow;
   for (;;) {
-    const auto length = std::min(composite.size(), static_cast<std::size_t>(span * rate));
-    const Answer answer = judge(composite.first(length), rate, threshold);
-    if (answer.kind == Answer::Kind::kSure) {
-      return GpoeoPeriod{Seconds(answer.period), Seconds(span)};
-    }
-    if (answer.kind == Answer::Kind::kGiveUp || span >= whole) return std::nullopt;
-    span = std::min({span + answer.more, whole, 5.5 * kUpperBound});
-    if (span >= 5.5 * kUpperBound) return std::nullopt;
+    const auto length = static_cast<std::size_t>(span.value() * rate);
+    if (length > composite.size()) return std::nullopt;
+    const GpoeoAnswer answer = gpoeo_ask(composite.first(length), rate, {.strictness = strictness});
+    if (answer.kind == GpoeoAnswer::Kind::kPeriod) return GpoeoPeriod{answer.period, span};
+    if (answer.kind == GpoeoAnswer::Kind::kAperiodic) return std::nullopt;
+    span += std::max(answer.more, Seconds(1));
   }
 }
 

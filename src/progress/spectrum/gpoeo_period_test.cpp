@@ -47,6 +47,31 @@ TEST(GpoeoPeriod, GivesUpOnAFlatOrEmptySeries) {
   EXPECT_FALSE(gpoeo_period(std::vector<double>(3, 50.0), 10));
 }
 
+TEST(GpoeoPeriod, SaysNothingBeforeItsFirstWindowIsFull) {
+  EXPECT_FALSE(gpoeo_period(four_levels(2.1, 24, 4), 10));
+  EXPECT_TRUE(gpoeo_period(four_levels(2.1, 90, 4), 10));
+}
+
+TEST(GpoeoPeriod, APriorKeepsThePeriodNearTheLastOne) {
+  const std::vector<double> series = four_levels(3.0, 40, 4);
+  GpoeoQuestion question;
+  question.prior = GpoeoPrior{Seconds(3.0), 0.8, 1.5};
+
+  const GpoeoAnswer answer = gpoeo_ask(series, 10, question);
+
+  ASSERT_EQ(answer.kind, GpoeoAnswer::Kind::kPeriod);
+  EXPECT_GE(answer.period.value(), 0.85 * 2.4);
+  EXPECT_LE(answer.period.value(), 1.15 * 4.5);
+}
+
+TEST(GpoeoPeriod, CallsNoiseAperiodicOnceItHasSeenEnough) {
+  Random random(5);
+  std::vector<double> noise;
+  for (int i = 0; i < 900; ++i) noise.push_back(50 + 10 * random.gaussian());
+
+  EXPECT_EQ(gpoeo_ask(noise, 10, {}).kind, GpoeoAnswer::Kind::kAperiodic);
+}
+
 TEST(GpoeoPeriod, CompositeDoesNotCancelOppositeSignals) {
   std::vector<double> power;
   std::vector<double> use;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -23,9 +25,16 @@ bool same(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
+// The name in a Host header; "" where what follows the name is no port.
 std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.rfind(':'));
+  const bool v6 = host.starts_with('[');
+  const std::size_t end = host.find(v6 ? ']' : ':');
+  if (end == std::string_view::npos) return v6 ? "" : host;
+  const std::string_view name = host.substr(v6 ? 1 : 0, v6 ? end - 1 : end);
+  const std::string_view port = host.substr(v6 ? end + 1 : end);
+  const bool digits = std::ranges::all_of(port.substr(std::min<std::size_t>(1, port.size())),
+                                          [](unsigned char c) { return std::isdigit(c) != 0; });
+  return port.empty() || (port.front() == ':' && digits) ? name : "";
 }
 
 }  // namespace

@@ -43,6 +43,10 @@ void fill_daemon_counts(MetricFiller& fill, const std::vector<wire::Count>& coun
     } else if (count.name == "restore_failures") {
       fill.counter("hypermile_daemon_restore_failures_total",
                    "Attempts to give a GPU back that had to be repeated.", {}, value);
+    } else if (count.name == "restore_mismatches") {
+      fill.counter("hypermile_daemon_restore_mismatches_total",
+                   "Times that a card ran below its default after the driver had reset it.", {},
+                   value);
     } else if (count.name == "writes_applied" || count.name == "writes_failed") {
       fill.counter("hypermile_daemon_writes_total",
                    "Settings that clients requested, by result: applied or failed.",
@@ -72,6 +76,9 @@ void fill_daemon(MetricFiller& fill, const DaemonView& daemon) {
     fill.gauge("hypermile_daemon_gpu_trouble",
                "1 where the daemon cannot lease a GPU or has not yet restored it.",
                {{"gpu", gpu.gpu.text()}}, gpu.trouble.empty() ? 0.0 : 1.0);
+    fill.gauge("hypermile_daemon_gpu_restore_mismatch",
+               "1 where a card runs below its default although the driver has reset it.",
+               {{"gpu", gpu.gpu.text()}}, gpu.read_back.empty() ? 0.0 : 1.0);
   }
   fill_leases(fill, daemon);
   fill_daemon_counts(fill, daemon.status->counts);

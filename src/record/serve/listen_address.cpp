@@ -25,7 +25,9 @@ bool is_address(const std::string& host) {
 }  // namespace
 
 bool ListenAddress::loopback() const {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr v4 = {};
+  return host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && ::inet_pton(AF_INET, host.c_str(), &v4) == 1);
 }
 
 std::string ListenAddress::url() const {

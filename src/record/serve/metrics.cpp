@@ -6,6 +6,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/version.h"
 #include "record/serve/daemon_metrics.h"
@@ -115,6 +116,24 @@ void fill_job(MetricFiller& fill, const JobTotals& job, const Labels& labels) {
              error(job.time_change));
 }
 
+void fill_bill(MetricFiller& fill, const std::optional<JobBill>& bill, const Labels& labels) {
+  if (!bill) return;
+  fill.gauge("hypermile_job_host_joules",
+             "Energy of the host's processors and memory during the job, by RAPL; absent where "
+             "they cannot be read.",
+             labels, bill->host_joules);
+  const Labels money =
+      with_label(labels, "currency", bill->tariff.price ? bill->tariff.price->currency : "");
+  fill.gauge("hypermile_job_cost", "Cost of the job's energy at the price given.", money,
+             bill->cost(bill->kwh));
+  fill.gauge("hypermile_saved_cost", "Cost that the job saved at the price given.", money,
+             bill->cost(bill->saved_kwh));
+  fill.gauge("hypermile_job_co2e_grams", "CO2e of the job's energy at the intensity given.", labels,
+             bill->co2e_g(bill->kwh));
+  fill.gauge("hypermile_saved_co2e_grams", "CO2e that the job saved at the intensity given.",
+             labels, bill->co2e_g(bill->saved_kwh));
+}
+
 // Of the phase in which most of the GPU's time was spent.
 void fill_settings(MetricFiller& fill, const PhaseFigures* phase, const Labels& labels) {
   if (phase == nullptr) return;
@@ -133,8 +152,7 @@ void fill_settings(MetricFiller& fill, const PhaseFigures* phase, const Labels& 
     }
   };
   fill_cost(phase->cost_at({}), "default");
-  if (!phase->kept()) return;
-  const std::optional<SettingCost> kept = phase->cost_at(*phase->kept());
+  const std::optional<SettingCost> kept = phase->kept_cost();
   fill_cost(kept, "kept");
   if (!kept || !kept->energy_change || !kept->time_change) return;
   fill.gauge("hypermile_kept_energy_saved_ratio",
@@ -152,7 +170,10 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
   info["policy"] = run.told_by_start("policy");
   info["objective"] = run.told_by_start("objective");
   info["batch_job"] = run.told_by_start("SLURM_JOB_ID");
-  info["simulated"] = run.told_by_start("simulated") == "true" ? "true" : "false";
+  info["batch_step"] = run.told_by_start("SLURM_STEP_ID");
+  info["node"] = run.told_by_start("SLURMD_NODENAME");
+  info["user"] = run.told_by_start("SLURM_JOB_USER");
+  info["simulated"] = run.simulated() ? "true" : "false";
   fill.gauge("hypermile_run_info", "1, with what is known of the run as labels.", info, 1.0);
   fill.gauge("hypermile_run_active", "1 while the run goes on, 0 when it has ended.", of_run,
              run.end() ? 0.0 : 1.0);
@@ -164,6 +185,7 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
   fill.gauge("hypermile_max_slowdown_ratio", "Slowdown that the user allowed.", of_run,
              run.bound());
   fill_job(fill, run.figures().job(), of_run);
+  fill_bill(fill, run.figures().bill(), of_run);
   if (!run.states().empty()) {
     for (const char* state : kStates) {
       fill.gauge("hypermile_state", "1 for the state that the controller is in, else 0.",
@@ -189,10 +211,35 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
   }
 }
 
+// Over the runs in the logs that are served.
+void fill_sums(MetricFiller& fill, std::span<const RunDigest* const> runs) {
+  struct Sum {
+    double runs = 0, joules = 0, saved_j = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Sum> sums;  // user, host
+  for (const RunDigest* run : runs) {
+    Sum& sum = sums[{run->told_by_start("user"), run->told_by_start("host")}];
+    const JobTotals job = run->figures().job();
+    sum.runs += 1;
+    sum.joules += job.joules.value_or(0);
+    sum.saved_j += job.saved_j ? job.saved_j->value : 0;
+  }
+  for (const auto& [who, sum] : sums) {
+    const Labels labels = {{"user", who.first}, {"host", who.second}};
+    fill.gauge("hypermile_user_runs", "Runs in the logs served, by user and host.", labels,
+               sum.runs);
+    fill.gauge("hypermile_user_joules", "Energy of these runs' GPUs, by user and host.", labels,
+               sum.joules);
+    fill.gauge("hypermile_user_saved_joules",
+               "Energy that these runs saved against the default, by user and host.", labels,
+               sum.saved_j);
+  }
+}
+
 }  // namespace
 
-Metrics::Metrics(std::span<const RunDigest* const> runs, const DaemonView& daemon,
-                 std::size_t unreadable_logs)
+Metrics::Metrics(std::span<const RunDigest* const> runs, std::span<const RunDigest* const> all,
+                 const DaemonView& daemon, std::size_t unreadable_logs)
     : registry_(
           std::make_unique<prometheus::Registry>(prometheus::Registry::InsertBehavior::Merge)) {
   MetricFiller fill(*registry_);
@@ -201,6 +248,7 @@ Metrics::Metrics(std::span<const RunDigest* const> runs, const DaemonView& daemo
   fill.gauge("hypermile_logs_with_problems", "Event logs that cannot be read, or not all of them.",
              {}, static_cast<double>(unreadable_logs));
   for (const RunDigest* run : runs) fill_run(fill, *run);
+  fill_sums(fill, all);
   fill_daemon(fill, daemon);
 }
 

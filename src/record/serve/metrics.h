@@ -21,8 +21,9 @@ namespace hypermile {
 
 class Metrics {
  public:
-  Metrics(std::span<const RunDigest* const> runs, const DaemonView& daemon,
-          std::size_t unreadable_logs);
+  // `runs` are the newest of each log, and are told one by one; `all` are summed by user and host.
+  Metrics(std::span<const RunDigest* const> runs, std::span<const RunDigest* const> all,
+          const DaemonView& daemon, std::size_t unreadable_logs);
   ~Metrics();
 
   // Prometheus' text format.

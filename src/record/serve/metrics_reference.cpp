@@ -27,7 +27,10 @@ Decision example_decision(bool exploring) {
 
 RunDigest example_run() {
   RunStart start;
-  start.environment = {{"max_slowdown", "0.05"}};
+  start.environment = {{"max_slowdown", "0.05"},
+                       {"price_per_kwh", "0.3"},
+                       {"currency", "EUR"},
+                       {"carbon_g_per_kwh", "380"}};
   Sample sample;
   sample.power_instant = Watts(300);
   sample.power_limit = Watts(350);
@@ -46,7 +49,8 @@ RunDigest example_run() {
            example_decision(false), example_window(kExampleSetting, 0.102),
            SettingChange{kExampleGpu, kExampleSetting, true, "", {}, {}, {}},
            StateChange{"hold", "", "", {}, {}, {}},
-           ErrorEvent{kExampleGpu, Error{ErrorCode::kIo, "", ""}}}) {
+           ErrorEvent{kExampleGpu, Error{ErrorCode::kIo, "", ""}},
+           RunEnd{0, "", {{"host_joules", 100}}, {}}}) {
     run.add({Instant() + Seconds(++seconds), body});
   }
   return run;
@@ -56,8 +60,9 @@ DaemonView example_daemon() {
   DaemonView daemon;
   daemon.status = wire::DaemonStatus{};
   daemon.status->gpus = {{kExampleGpu, true, ""}};
-  for (const char* name : {"leases_granted", "leases_ended_expired", "restores", "restore_failures",
-                           "writes_applied", "write_microseconds", "last_write_unix"}) {
+  for (const char* name :
+       {"leases_granted", "leases_ended_expired", "restores", "restore_failures",
+        "restore_mismatches", "writes_applied", "write_microseconds", "last_write_unix"}) {
     daemon.status->counts.push_back({name, 1});
   }
   daemon.leases.leases.push_back(
@@ -83,7 +88,7 @@ std::string metrics_reference() {
          "UUID, `index` is NVML's number, and `run` is one run of hypermile (Prometheus keeps "
          "`job` for itself).\n"
          "The scrape configuration names the host. Counters of a run begin with the run.\n\n" +
-         Metrics(runs, example_daemon(), 0).markdown();
+         Metrics(runs, runs, example_daemon(), 0).markdown();
 }
 
 }  // namespace hypermile

@@ -11,7 +11,7 @@ namespace hypermile {
 namespace {
 
 TEST(Metrics, TellLittleWhereNothingIsKnown) {
-  const std::string text = Metrics({}, {}, 0).text();
+  const std::string text = Metrics({}, {}, {}, 0).text();
 
   EXPECT_NE(text.find("hypermile_build_info{version="), std::string::npos);
   EXPECT_NE(text.find("hypermile_daemon_up 0\n"), std::string::npos);
@@ -26,7 +26,7 @@ TEST(Metrics, AreReadWithoutChangingThem) {
   sample.energy = Joules(350);
   run.add({Instant(), SampleEvent{GpuUuid("GPU-1"), sample}});
   const RunDigest* const runs[] = {&run};
-  const Metrics metrics(runs, {}, 0);
+  const Metrics metrics(runs, runs, {}, 0);
 
   const std::string first = metrics.text();
 
@@ -43,7 +43,7 @@ TEST(Metrics, HaveAHistogramOfTheDriversCallsOfEachKind) {
   run.add({Instant(), DriverCalls{gpu, {{"read", {{0.001, 0.1}, {7, 2, 1}, 0.25}}}}});
   const RunDigest* const runs[] = {&run};
 
-  const std::string text = Metrics(runs, {}, 0).text();
+  const std::string text = Metrics(runs, runs, {}, 0).text();
 
   const std::string name = "hypermile_nvml_call_duration_seconds";
   const std::string labels = "{call=\"read\",gpu=\"GPU-1\",index=\"\",run=\"\"";
@@ -64,7 +64,7 @@ TEST(Metrics, LeaveOutAHistogramThatIsNone) {
                                    {"none", {{}, {}, 0}}}}});
   const RunDigest* const runs[] = {&run};
 
-  EXPECT_EQ(Metrics(runs, {}, 0).text().find("nvml_call"), std::string::npos);
+  EXPECT_EQ(Metrics(runs, runs, {}, 0).text().find("nvml_call"), std::string::npos);
 }
 
 TEST(Metrics, ReferencePageIsInStep) {
@@ -76,6 +76,40 @@ TEST(Metrics, ReferencePageIsInStep) {
 
   EXPECT_EQ(page.str(), metrics_reference())
       << "run: build/bin/hypermile --metrics-markdown > docs/reference/metrics.md";
+}
+
+TEST(Metrics, SumsRunsByUserAndHost) {
+  const auto run_of = [](const char* user, const char* host, double joules) {
+    RunDigest run(8, 8);
+    RunStart start;
+    start.environment = {{"user", user}, {"host", host}};
+    run.add({Instant(), start});
+    run.add({Instant() + Seconds(1), RunEnd{0, "", {{"joules", joules}, {"seconds", 1}}, {}}});
+    return run;
+  };
+  const RunDigest a = run_of("ann", "node1", 100), b = run_of("ann", "node1", 50),
+                  c = run_of("bob", "node2", 7);
+  const std::vector<const RunDigest*> all = {&a, &b, &c};
+  const std::string text = Metrics({}, all, {}, 0).text();
+  EXPECT_NE(text.find("hypermile_user_joules{host=\"node1\",user=\"ann\"} 150"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("hypermile_user_runs{host=\"node2\",user=\"bob\"} 1"), std::string::npos);
+}
+
+TEST(Metrics, TellMoneyAndCarbonWhereTheyAreKnown) {
+  RunDigest run(8, 8);
+  RunStart start;
+  start.run = RunId("1");
+  start.environment = {{"price_per_kwh", "0.3"}, {"currency", "EUR"}, {"carbon_g_per_kwh", "400"}};
+  run.add({Instant(), start});
+  run.add({Instant() + Seconds(1),
+           RunEnd{0, "", {{"joules", 3.6e6}, {"seconds", 1}, {"host_joules", 1.8e6}}, {}}});
+  const std::vector<const RunDigest*> runs = {&run};
+  const std::string text = Metrics(runs, {}, {}, 0).text();
+  EXPECT_NE(text.find("hypermile_job_cost{currency=\"EUR\",run=\"1\"} 0.45"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("hypermile_job_co2e_grams{run=\"1\"} 600"), std::string::npos);
+  EXPECT_NE(text.find("hypermile_job_host_joules{run=\"1\"} 1800000"), std::string::npos);
 }
 
 }  // namespace

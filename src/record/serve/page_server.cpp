@@ -1,44 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/serve/page_server.h"
 
-#include <fmt/format.h>
-#include <httplib.h>
 #include <pthread.h>
 
-#include <cerrno>
 #include <condition_variable>
 #include <csignal>
-#include <cstring>
 #include <ctime>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "record/report_page.h"
+#include "record/serve/http_server.h"
 #include "record/serve/run_shelf.h"
 
 namespace hypermile {
 namespace {
 
-constexpr std::size_t kThreads = 6;
 constexpr std::chrono::milliseconds kPoll{1000};
 constexpr int kAskDaemonEvery = 2;  // polls
-constexpr time_t kPatienceSeconds = 5;
 constexpr const char* kJson = "application/json";
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-Error cannot_listen(const ListenAddress& address, int reason) {
-  const bool taken = reason == EADDRINUSE;
-  return Error{taken ? ErrorCode::kBusy : ErrorCode::kIo,
-               fmt::format("cannot listen on {}:{}: {}", address.host, address.port,
-                           reason != 0 ? std::strerror(reason) : "no such address here"),
-               taken ? "another program has that port: choose another, or 0 for any free one"
-                     : "give an address of this machine and a port above 1023"};
-}
-
-void only_reuse_address(int socket) {
-  // The library's own options would let two servers share a port without an error.
-  const int yes = 1;
-  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+std::string value_of(const HttpRequest& request, const char* name) {
+  const auto found = request.query.find(name);
+  return found != request.query.end() ? found->second : "";
 }
 
 // Threads made while it exists block all signals: these are for the job or the program.
@@ -66,86 +53,57 @@ struct PageServer::Inside {
         shelf(options.logs, static_cast<double>(std::time(nullptr))),
         page(live_page()) {}
 
-  void route();
-  void answer_run(const httplib::Request& request, httplib::Response& response) const;
-  httplib::Server::HandlerResponse admit(const httplib::Request& request,
-                                         httplib::Response& response) const;
+  HttpResponse answer(const HttpRequest& request) const;
+  HttpResponse answer_page() const;
+  HttpResponse answer_run(const HttpRequest& request) const;
+  std::optional<HttpResponse> refuse(const HttpRequest& request) const;
   void watch(const std::stop_token& stop);
 
   PageServerOptions options;
   Access access;
   RunShelf shelf;
   Result<std::string> page;
-  httplib::Server http;
+  std::unique_ptr<HttpServer> http;
   std::jthread listener;
   std::jthread watcher;
 };
 
-void PageServer::Inside::route() {
-  http.set_socket_options(only_reuse_address);
-  http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  // A connection that stays open would occupy a thread that other clients need.
-  http.set_keep_alive_max_count(1);
-  http.set_read_timeout(kPatienceSeconds);
-  http.set_write_timeout(kPatienceSeconds);
-  http.set_payload_max_length(1 << 10);
-  http.set_default_headers({{"X-Content-Type-Options", "nosniff"},
-                            {"Cache-Control", "no-store"},
-                            {"Referrer-Policy", "no-referrer"}});
-  http.set_pre_routing_handler(
-      [this](const auto& request, auto& response) { return admit(request, response); });
-  http.Get("/", [this](const httplib::Request&, httplib::Response& response) {
-    if (page) return response.set_content(*page, "text/html; charset=utf-8");
-    response.status = 501;
-    response.set_content(page.error().line() + "; /metrics is served\n", kPlain);
-  });
-  http.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-    response.set_content(shelf.metrics_text(), kMetricsType);
-  });
-  http.Get("/api/overview", [this](const httplib::Request&, httplib::Response& response) {
-    response.set_content(shelf.overview_json(), kJson);
-  });
-  http.Get("/api/run",
-           [this](const auto& request, auto& response) { answer_run(request, response); });
-  http.set_error_handler([](const httplib::Request&, httplib::Response& response) {
-    if (!response.body.empty()) return;
-    response.set_content(
-        fmt::format("{}: there is nothing here but /, /metrics and /api\n", response.status),
-        kPlain);
-  });
+HttpResponse PageServer::Inside::answer(const HttpRequest& request) const {
+  if (auto refused = refuse(request)) return std::move(*refused);
+  if (request.path == "/") return answer_page();
+  if (request.path == "/metrics") return {200, kMetricsType, shelf.metrics_text()};
+  if (request.path == "/api/overview") return {200, kJson, shelf.overview_json()};
+  if (request.path == "/api/run") return answer_run(request);
+  return {404, kPlain, "404: there is nothing here but /, /metrics and /api\n"};
 }
 
-void PageServer::Inside::answer_run(const httplib::Request& request,
-                                    httplib::Response& response) const {
-  const auto document =
-      shelf.run_document(request.get_param_value("id"), request.get_param_value("seen"));
-  if (!document) {
-    response.status = 404;
-    response.set_content("{\"problem\":\"there is no such run\"}", kJson);
-  } else if (document->json.empty()) {
-    response.status = 204;
-  } else {
-    response.set_content(document->json, kJson);
-  }
+HttpResponse PageServer::Inside::answer_page() const {
+  if (page) return {200, "text/html; charset=utf-8", *page};
+  return {501, kPlain, page.error().line() + "; /metrics is served\n"};
+}
+
+HttpResponse PageServer::Inside::answer_run(const HttpRequest& request) const {
+  const auto document = shelf.run_document(value_of(request, "id"), value_of(request, "seen"));
+  if (!document) return {404, kJson, "{\"problem\":\"there is no such run\"}"};
+  if (document->json.empty()) return {204, kJson, ""};
+  return {200, kJson, document->json};
 }
 
 // The page itself holds no data: it may be read without the token, which it asks a person for.
-httplib::Server::HandlerResponse PageServer::Inside::admit(const httplib::Request& request,
-                                                           httplib::Response& response) const {
-  using Handled = httplib::Server::HandlerResponse;
-  const auto verdict =
-      access.judge(request.get_header_value("Host"), request.get_header_value("Authorization"));
-  if (verdict == Access::Verdict::kAllowed) return Handled::Unhandled;
-  if (verdict == Access::Verdict::kStrangeHost) {
-    response.status = 403;
-    response.set_content("this page is for names of this machine only\n", kPlain);
-    return Handled::Handled;
+std::optional<HttpResponse> PageServer::Inside::refuse(const HttpRequest& request) const {
+  switch (access.judge(request.host, request.authorization)) {
+    case Access::Verdict::kAllowed:
+      return std::nullopt;
+    case Access::Verdict::kStrangeHost:
+      return HttpResponse{403, kPlain, "this page is for names of this machine only\n"};
+    case Access::Verdict::kNoToken:
+      break;
   }
-  if (request.path == "/") return Handled::Unhandled;
-  response.status = 401;
-  response.set_header("WWW-Authenticate", "Bearer");
-  response.set_content("a token is needed: Authorization: Bearer TOKEN\n", kPlain);
-  return Handled::Handled;
+  if (request.path == "/") return std::nullopt;
+  return HttpResponse{401,
+                      kPlain,
+                      "a token is needed: Authorization: Bearer TOKEN\n",
+                      {{"WWW-Authenticate", "Bearer"}}};
 }
 
 void PageServer::Inside::watch(const std::stop_token& stop) {
@@ -155,7 +113,7 @@ void PageServer::Inside::watch(const std::stop_token& stop) {
     if (!options.daemon_socket.empty() && round % kAskDaemonEvery == 0) {
       shelf.take(ask_daemon(options.daemon_socket));
     }
-    shelf.poll();
+    shelf.poll(stop);
     std::unique_lock lock(mutex);
     wake.wait_for(lock, stop, kPoll, [] { return false; });
   }
@@ -164,24 +122,20 @@ void PageServer::Inside::watch(const std::stop_token& stop) {
 Result<std::unique_ptr<PageServer>> PageServer::bind(PageServerOptions options) {
   ASSIGN_OR_RETURN(Access access, Access::make(options.address, options.token));
   auto inside = std::make_unique<Inside>(std::move(options), std::move(access));
-  inside->route();
   ListenAddress& address = inside->options.address;
-  errno = 0;
-  if (address.port == 0) {
-    const int port = inside->http.bind_to_any_port(address.host);
-    if (port <= 0) return cannot_listen(address, errno);
-    address.port = port;
-  } else if (!inside->http.bind_to_port(address.host, address.port)) {
-    return cannot_listen(address, errno);
-  }
+  ASSIGN_OR_RETURN(inside->http,
+                   HttpServer::bind(address, [of = inside.get()](const HttpRequest& request) {
+                     return of->answer(request);
+                   }));
+  address.port = inside->http->port();
   return std::unique_ptr<PageServer>(new PageServer(std::move(inside)));
 }
 
 PageServer::PageServer(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
 
+// Both threads are asked before either is waited for.
 PageServer::~PageServer() {
-  if (!inside_->listener.joinable()) return;
-  inside_->http.stop();
+  inside_->listener.request_stop();
   inside_->watcher.request_stop();
 }
 
@@ -189,9 +143,8 @@ void PageServer::start() {
   const NoSignals quiet;
   Inside& inside = *inside_;
   inside.watcher = std::jthread([&inside](const std::stop_token& stop) { inside.watch(stop); });
-  inside.listener = std::jthread([&inside] { inside.http.listen_after_bind(); });
-  // Before the server runs, a request to stop it has no effect.
-  while (!inside.http.is_running()) std::this_thread::yield();
+  inside.listener =
+      std::jthread([&inside](const std::stop_token& stop) { inside.http->serve(stop); });
 }
 
 const ListenAddress& PageServer::address() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Serves the live page, its data and /metrics over HTTP, for reading only. One thread polls the
-// logs and the daemon; a few threads answer. No client can affect the job, because this class only
-// reads files and the daemon's socket. `serve` and `run --serve` use it.
+// logs and the daemon; another answers (http_server.h). No client can affect the job, because this
+// class only reads files and the daemon's socket. `serve` and `run --serve` use it.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class PageServer {
   // is taken; kIo otherwise. Without the page in the program, metrics are served and the page says
   // why.
   static Result<std::unique_ptr<PageServer>> bind(PageServerOptions options);
-  // Stops after the requests that are being answered.
+  // Closes every connection.
   ~PageServer();
 
   // Starts to answer, on threads of its own that block all signals.

@@ -97,10 +97,11 @@ void RunShelf::find_logs() {
   }
 }
 
-void RunShelf::poll() {
+void RunShelf::poll(const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   find_logs();
   for (const auto& [path, log] : logs_) {
+    if (stop.stop_requested()) return;
     const Result<bool> polled = log->poll();
     if (!polled) {
       problems_[path] = polled.error().message;
@@ -122,11 +123,12 @@ void RunShelf::take(DaemonView daemon) {
 }
 
 void RunShelf::refresh() {
-  std::vector<const RunDigest*> newest;
+  std::vector<const RunDigest*> newest, all;
   for (const auto& [path, log] : logs_) {
     if (!log->runs().empty()) newest.push_back(log->runs().back().get());
+    for (const auto& run : log->runs()) all.push_back(run.get());
   }
-  metrics_ = std::make_shared<const Metrics>(newest, daemon_, problems_.size());
+  metrics_ = std::make_shared<const Metrics>(newest, all, daemon_, problems_.size());
 }
 
 std::string RunShelf::overview_json() const {

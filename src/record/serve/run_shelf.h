@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ class RunShelf {
   // `paths` are logs, and folders whose *.jsonl files are added as they appear.
   explicit RunShelf(std::vector<std::string> paths, double start_unix = 0);
 
-  // Reads what is new. Never fails: the page shows which logs cannot be read.
-  void poll();
+  // Reads what is new, until `stop` is requested. Never fails: the page shows which logs cannot be
+  // read.
+  void poll(const std::stop_token& stop = {});
   void take(DaemonView daemon);
 
   std::string overview_json() const;

@@ -44,17 +44,31 @@ struct Cell {
   const GpuConstants* constants = nullptr;
 };
 
+class UnitKeeper final : public JobObserver {
+ public:
+  explicit UnitKeeper(UnitRing& ring) : ring_(ring) {}
+  void finished(const FinishedUnit& unit) override {
+    ring_.units[ring_.count++ % kKeptUnits] = unit;
+  }
+
+ private:
+  UnitRing& ring_;
+};
+
 // Moves the jobs of one group, or a single job, as far as all of them run, and then removes those
 // that have ended. True when everything that runs has reached `machine_s`.
 bool move_jobs(std::vector<Cell>& cells, double machine_s, double speed) {
   std::vector<SimRank> ranks;
+  std::vector<UnitKeeper> keepers;
+  keepers.reserve(cells.size());
   double end_s = kNever;
   for (const Cell& cell : cells) {
     JobSlot& job = cell.record->job;
     if (!job.present) continue;
     end_s = std::min(end_s, end_of(*cell.record, machine_s, speed));
-    ranks.push_back({&cell.record->sim, cell.constants, &job.load, nullptr, cell.record->slept_s,
-                     job.iterations_before});
+    keepers.emplace_back(cell.record->finished);
+    ranks.push_back({&cell.record->sim, cell.constants, &job.load, &keepers.back(),
+                     cell.record->slept_s, job.iterations_before});
   }
   if (ranks.empty()) return true;
   const bool complete = ranks.size() >= cells.front().record->job.ranks;
@@ -207,6 +221,14 @@ Result<GpuView> Machine::beat(unsigned gpu) {
     job.lease_s = job.beat_s + kLeaseSeconds * speed();
     return {};
   });
+}
+
+Result<void> Machine::allow_iteration(unsigned gpu) {
+  RETURN_IF_ERROR(update(gpu, [&](GpuRecord& record) {
+    set_barrier(record.sim, constants(gpu), record.job.load, record.sim.job.train_iterations + 1);
+    return Result<void>();
+  }));
+  return {};
 }
 
 Result<void> Machine::end_job(unsigned gpu) {

@@ -77,6 +77,8 @@ class Machine {
   // job's progress. kNotFound when the GPU has dropped the job after too long a silence.
   Result<GpuView> beat(unsigned gpu);
   Result<void> end_job(unsigned gpu);
+  // Lets a job whose group is never complete run one more iteration: its process decides when.
+  Result<void> allow_iteration(unsigned gpu);
 
  private:
   Machine(std::unique_ptr<SharedRegion> region, std::string state_file)

@@ -5,11 +5,13 @@
 // store, so a process killed at any instant leaves the GPU as it was before or after the change.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
 
 #include "gpu/nvml/nvml_abi.h"
+#include "sim/advance.h"
 #include "sim/load.h"
 #include "sim/sim_state.h"
 
@@ -17,7 +19,7 @@ namespace hypermile {
 
 inline constexpr std::uint32_t kMostGpus = 16;
 // Part of the file's identity: raise it when the meaning changes but the size does not.
-inline constexpr std::uint32_t kMachineLayout = 2;
+inline constexpr std::uint32_t kMachineLayout = 3;
 
 struct GpuFacts {
   char name[96];
@@ -53,9 +55,18 @@ struct JobSlot {
   std::uint64_t iterations_before = 0;  // finished before the job was started again
 };
 
+// The newest finished stretches of the job. Whichever process reads the GPU moves the job, and the
+// job's own process makes its launches of them.
+inline constexpr std::size_t kKeptUnits = 512;
+struct UnitRing {
+  std::array<FinishedUnit, kKeptUnits> units = {};
+  std::uint64_t count = 0;  // total written; the newest is at (count - 1) % kKeptUnits
+};
+
 struct GpuRecord {
   SimGpuState sim = {};
   JobSlot job = {};
+  UnitRing finished = {};
   ClockLock sm_lock = {}, memory_lock = {};
   bool persistence = false;
   // An idle card is not simulated while it is not read: time and energy that were skipped.

@@ -18,9 +18,10 @@ struct Conditions {
   double settle_iterations = 5;   // run without measuring after a change of setting
   double time_noise = 0.01;       // relative standard deviation of a window's time
   double power_noise = 0.01;
-  double drift = 0;               // relative amplitude of the job's own slow drift
-  double drift_period = 2500;     // iterations
-  double predictor_error = 0.08;  // of a predicted clock, relative to the default's
+  double drift = 0;            // relative amplitude of the job's own slow drift
+  double drift_period = 2500;  // iterations
+  // Whether the job goes back to the default where it comes near the bound (policy/bound_guard.h).
+  bool guard = false;
   std::uint64_t seed = 1;
 };
 

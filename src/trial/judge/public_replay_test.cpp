@@ -52,7 +52,7 @@ TEST_F(PublicReplay, AGridOfSmAndMemoryClocksIsSearchedMemoryFirst) {
   const PolicySummary summary = judge("rtx3080ti_kernels", {});
 
   EXPECT_GE(summary.share_of_oracle, 0.8);
-  EXPECT_LE(summary.violations_job, 1U);
+  EXPECT_LE(summary.violations_job, 2U);
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <vector>
 
 #include "base/random.h"
+#include "policy/bound_guard.h"
+#include "policy/job_ledger.h"
 #include "policy/policies.h"
 
 namespace hypermile {
@@ -16,6 +19,8 @@ namespace {
 
 // The least measured mean, as a share of the truth, whatever the noise.
 constexpr double kLeastMean = 0.05;
+// Iterations that a job of unknown length is taken to last at least.
+constexpr double kLeastGuess = 2000;
 
 // The running job: its time and energy so far, and its current point on the curve.
 class Job {
@@ -24,16 +29,38 @@ class Job {
       : curve_(curve),
         conditions_(conditions),
         random_(derive_seed(seed, "noise")),
-        phase_(2 * std::numbers::pi * random_.uniform()) {}
+        phase_(2 * std::numbers::pi * random_.uniform()),
+        ledger_(curve.points.size(), conditions.window_iterations) {}
+
+  // The ledger, told how long the job is: exactly, or by what has run.
+  const JobLedger& account() {
+    const double guessed = std::max(2 * done_, kLeastGuess);
+    const double job = conditions_.tell_length ? conditions_.iterations : guessed;
+    ledger_.set_job(job, job);
+    return ledger_;
+  }
+
+  // Whether what was lost asks for the default now.
+  bool guarded() {
+    const auto bound = effective_bound(conditions_.objective);
+    if (!conditions_.guard || !bound || !ledger_.knows_default()) return false;
+    account();
+    earning_back_ =
+        near_bound(lost_time(ledger_, ledger_.default_time(), true), *bound, earning_back_);
+    return earning_back_;
+  }
 
   double remaining() const { return std::floor(conditions_.iterations) - done_; }
+  double done() const { return done_; }
   std::size_t current() const { return current_; }
 
   void change_to(std::size_t point) {
     if (point == current_) return;
     current_ = point;
     const double settle = std::min(conditions_.settle_iterations, remaining());
-    for (int i = 0; i < static_cast<int>(settle); ++i) run_one();
+    Seconds took;
+    for (int i = 0; i < static_cast<int>(settle); ++i) took += run_one();
+    ledger_.pass(point != 0, std::floor(settle), took);
   }
 
   Window measure(const Step& step) {
@@ -52,12 +79,14 @@ class Job {
       truth += one;
       seen += one * (1 + spread * random_.gaussian());
       ++n;
-      if (step.abort_above && n >= step.abort_after && seen / n > *step.abort_above && n < length) {
+      if (step.aborts(n, seen / n) && n < length) {
         window.aborted = true;
         break;
       }
     }
     fill(window, n, truth, seen);
+    ledger_.pass(current_ != 0, n, truth);
+    ledger_.add(current_, window);
     return window;
   }
 
@@ -100,6 +129,8 @@ class Job {
   const Conditions& conditions_;
   Random random_;
   double phase_;
+  JobLedger ledger_;
+  bool earning_back_ = false;
   std::size_t current_ = 0;
   double done_ = 0;
   Seconds time_;
@@ -110,18 +141,30 @@ class Job {
 }  // namespace
 
 void score_job(const Curve& curve, const Objective& objective, double time_ratio,
-               double power_ratio, std::size_t kept, RunResult& result) {
+               double power_ratio, std::span<const double> kept, RunResult& result) {
+  const Watts usual = curve.default_point().power;
   result.oracle_saved = outcome_of(curve, best_point(curve, objective), objective).saved();
-  result.saved = 1 - score(objective, time_ratio, power_ratio, curve.default_point().power);
+  result.saved = saved_share(objective, time_ratio, power_ratio, usual);
   result.slowdown = time_ratio - 1;
-  const Outcome last = outcome_of(curve, kept, objective);
-  result.final_setting = curve.points[kept].setting;
-  result.final_saved = last.saved();
-  result.final_slowdown = last.slowdown();
+  double all = 0, time = 0, energy = 0;
+  for (std::size_t point = 0; point < kept.size(); ++point) {
+    if (kept[point] <= 0) continue;
+    const Outcome here = outcome_of(curve, point, objective);
+    all += kept[point];
+    time += kept[point] * here.time_ratio;
+    energy += kept[point] * here.time_ratio * here.power_ratio;
+    result.kept.push_back({curve.points[point].setting, kept[point]});
+  }
+  for (SettingShare& one : result.kept) one.share /= all;
+  std::ranges::stable_sort(result.kept, std::greater{}, &SettingShare::share);
+  time /= all;
+  energy /= all;
+  result.final_saved = saved_share(objective, time, energy / time, usual);
+  result.final_slowdown = time - 1;
   if (const auto bound = effective_bound(objective)) {
     result.violated_job = result.slowdown > *bound + kBoundEpsilon;
-    result.violated_final = !last.within_bound;
-    result.violated_final_half_point = last.slowdown() > *bound + 0.005 + kBoundEpsilon;
+    result.violated_final = result.final_slowdown > *bound + kBoundEpsilon;
+    result.violated_final_half_point = result.final_slowdown > *bound + 0.005 + kBoundEpsilon;
   }
 }
 
@@ -135,14 +178,10 @@ PolicyContext context_for(const Curve& curve, const Conditions& conditions, std:
   PolicyContext context;
   for (const CurvePoint& point : curve.points) context.settings.push_back(point.setting);
   context.objective = conditions.objective;
-  if (conditions.tell_length) context.job_iterations = conditions.iterations;
   context.window_iterations = conditions.window_iterations;
   context.settle_iterations = conditions.settle_iterations;
   context.default_values = curve.default_values;
   context.oracle = best_point(curve, conditions.objective);
-  Random random(derive_seed(seed, "predictor"));
-  context.predicted = predicted_point(curve, *context.oracle, conditions.predictor_error, random);
-  context.prior_without = curve.key.gpu;
   context.seed = seed;
   return context;
 }
@@ -153,9 +192,14 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
   RunResult result;
   result.key = curve.key;
   std::vector<bool> visited(curve.points.size(), false);
-  std::size_t kept = 0;
-  bool held = false;
+  std::vector<double> kept(curve.points.size(), 0);
   while (job.remaining() >= 1) {
+    if (job.guarded()) {  // the policy does not hear of it
+      job.change_to(0);
+      if (job.remaining() >= 1) job.measure({.iterations = conditions.window_iterations});
+      continue;
+    }
+    policy.account(job.account());
     const Step step = policy.next();
     if (step.setting >= curve.points.size()) {
       return Error{ErrorCode::kInternal, fmt::format("the policy chose setting {} of {}",
@@ -164,15 +208,18 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
     job.change_to(step.setting);
     visited[step.setting] = true;
     if (step.exploring) ++result.probes;
-    // The kept setting is the last one that was not a probe, or the last probe where all were
-    // probes.
-    if (!step.exploring || !held) kept = step.setting;
-    held = held || !step.exploring;
     if (job.remaining() < 1) break;
     const Window window = job.measure(step);
     if (window.aborted) ++result.aborts;
+    if (!step.exploring) {
+      kept.assign(kept.size(), 0);
+      kept[step.setting] = 1;
+      for (const StepShare& one : step.shares) kept[one.setting] = one.share;
+    }
     policy.observe(window);
   }
+  // Where all were probes, the last one is what is kept.
+  if (std::ranges::none_of(kept, [](double share) { return share > 0; })) kept[job.current()] = 1;
   visited[0] = false;
   result.settings_visited = static_cast<std::size_t>(std::ranges::count(visited, true));
   score_job(curve, conditions.objective, job.time() / job.default_time(),

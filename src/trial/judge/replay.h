@@ -8,8 +8,10 @@
 // the slowdown, which is relative to a default run. Called by the tournament; pure.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "policy/policy.h"
@@ -26,7 +28,9 @@ struct RunResult {
   double oracle_saved = 0;  // all of these are fractions without noise
   double saved = 0;         // over the whole job, with exploration
   double slowdown = 0;
-  Setting final_setting;  // the setting kept at the end
+  // What is kept at the end: one Setting, or a mix of Settings by share of iterations, the largest
+  // first.
+  std::vector<SettingShare> kept;
   double final_saved = 0;
   double final_slowdown = 0;
   std::size_t probes = 0;            // exploration windows
@@ -47,9 +51,9 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
                          std::uint64_t seed);
 
 // Fills in the savings, slowdowns and violations of a job, from its time and mean power relative to
-// the default and the point `kept` at which it ended.
+// the default and the iterations `kept` at each point of the curve at its end.
 void score_job(const Curve& curve, const Objective& objective, double time_ratio,
-               double power_ratio, std::size_t kept, RunResult& result);
+               double power_ratio, std::span<const double> kept, RunResult& result);
 
 // The seed of one run, which depends on curve, policy, repeat and conditions.seed.
 std::uint64_t replay_seed(const Curve& curve, std::string_view policy, std::size_t repeat,

@@ -50,6 +50,23 @@ TEST(Replay, TheDefaultPolicySavesNothingAndTheOracleAllThereIs) {
   EXPECT_FALSE(all->violated_job || all->violated_final);
 }
 
+TEST(Replay, TheGuardKeepsTheJobWithinTheBoundUnderAnyPolicy) {
+  Conditions conditions = quiet(2000);
+  // A policy that measures the default once and then stays at a setting that is 11 % slower.
+  const std::vector<Step> steps = {{.setting = 0, .iterations = 60, .exploring = true},
+                                   {.setting = 1, .iterations = 30}};
+  Scripted loose(steps);
+  const auto unguarded = replay(compute_bound(), loose, conditions, 1);
+  conditions.guard = true;
+  Scripted guarded_policy(steps);
+  const auto guarded = replay(compute_bound(), guarded_policy, conditions, 1);
+
+  ASSERT_TRUE(unguarded.ok() && guarded.ok());
+  EXPECT_TRUE(unguarded->violated_job);
+  EXPECT_FALSE(guarded->violated_job) << guarded->slowdown;
+  EXPECT_GT(guarded->slowdown, 0.02);
+}
+
 TEST(Replay, SettlingIterationsRunAtTheNewSettingAndAreNotMeasured) {
   // 30 iterations at the default, a probe of 30 at 800 MHz, and the rest at 900 MHz; 5 settle after
   // each change.
@@ -63,7 +80,7 @@ TEST(Replay, SettlingIterationsRunAtTheNewSettingAndAreNotMeasured) {
   EXPECT_NEAR(run->saved, 1 - (30 + 35 * 0.64 + 35 * 0.81) / 100, 1e-12);
   EXPECT_EQ(run->probes, 2U);
   EXPECT_EQ(run->settings_visited, 2U);
-  EXPECT_EQ(run->final_setting.sm_clock, Mhz(900));
+  EXPECT_EQ(run->kept.front().setting.sm_clock, Mhz(900));
   EXPECT_NEAR(run->final_slowdown, 1 / 0.9 - 1, 1e-12);
   EXPECT_TRUE(run->violated_job && run->violated_final && run->violated_final_half_point);
   ASSERT_EQ(policy.seen.size(), 3U);

@@ -61,7 +61,7 @@ PolicySummary summarise_one(const std::string& policy, std::span<const RunResult
     summary.violations_final += run->violated_final;
     summary.violations_final_half_point += run->violated_final_half_point;
     summary.losses += run->saved < -kLoss;
-    summary.ends_at_default += run->final_setting.empty();
+    summary.ends_at_default += run->kept.size() == 1 && run->kept.front().setting.empty();
     summary.mean_probes += static_cast<double>(run->probes);
     summary.mean_settings_visited += static_cast<double>(run->settings_visited);
   }

@@ -4,7 +4,6 @@
 // Called by replay.cpp and the evidence programs; pure.
 #pragma once
 
-#include "base/random.h"
 #include "sweep/curve.h"
 #include "trial/judge/conditions.h"
 
@@ -15,9 +14,10 @@ struct Outcome {
   double time_ratio = 1;
   double power_ratio = 1;
   double score = 1;
+  double saving = 0;  // by the objective's measure, see saved_share()
   bool within_bound = true;
   double slowdown() const { return time_ratio - 1; }
-  double saved() const { return 1 - score; }
+  double saved() const { return saving; }
 };
 
 // Tolerance for rounding in comparisons with the bound.
@@ -28,10 +28,5 @@ Outcome outcome_of(const Curve& curve, std::size_t point, const Objective& objec
 // The point of least score within the bound and the power budget; the default where no point is
 // better.
 std::size_t best_point(const Curve& curve, const Objective& objective);
-
-// A guess as good as a published predictor's: the best point's SM clock (or limit) with a normal
-// error of `error` times the default's value. Returns the nearest listed setting with the same
-// other knobs.
-std::size_t predicted_point(const Curve& curve, std::size_t best, double error, Random& random);
 
 }  // namespace hypermile

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "measure/features.h"
 #include "testing/control_fixture.h"
 #include "testing/faulty_files.h"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one ATen operator computes: its class, its matrix product if it is one, and the values that it moves.
+
+The rules for products are those of torch.utils.flop_counter, which PyTorch 1.13 does not have. trace.py calls this for every
+operator that a forward pass runs. An operator without a rule here counts as element-wise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import torch
+
+_FACTORIES = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_memory_format")
+
+
+@dataclass(frozen=True)
+class Product:
+    """`count` products out[positions × out] += in[positions × in·taps] · weights, as in the planner."""
+
+    positions: float
+    inner: float
+    out: float
+    taps: float = 1
+    count: float = 1
+
+    @property
+    def flops(self) -> float:
+        return 2 * self.count * self.positions * self.inner * self.out * self.taps
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`op` is the planner's class. `type` is the PyTorch module that does the same, or the operator's name. `recompute` is the share
+    of the forward operations that the backward pass repeats."""
+
+    op: str
+    type: str
+    product: Optional[Product] = None
+    recompute: float = 0
+    flops: Optional[float] = None  # where there is no product; without it, one operation for each value of the output
+
+
+def is_free(name: str) -> bool:
+    """Whether an operator only reserves memory."""
+    return name in _FACTORIES
+
+
+def rule_of(name: str, arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """`name` is the operator's name without its namespace and without the underscore of an in-place operator."""
+    maker = _MATRIX.get(name)
+    if maker is not None:
+        return maker(arguments, outputs)
+    if name in _NAMED:
+        op, kind = _NAMED[name]
+        return Rule(op, kind)
+    return Rule("elementwise", name)
+
+
+def _shape(tensor: Any) -> List[int]:
+    return list(tensor.shape)
+
+
+def _mm(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    if not arguments[0].layout == torch.strided:
+        return Rule("gather", "SparseMatMul", flops=2 * arguments[0]._nnz() * arguments[1].shape[-1])
+    (rows, inner), columns = _shape(arguments[0]), arguments[1].shape[-1]
+    return Rule("linear", "Linear", Product(rows, inner, columns))
+
+
+def _bmm(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    (count, rows, inner), columns = _shape(arguments[0]), arguments[1].shape[-1]
+    return Rule("matmul", "MatMul", Product(rows, inner, columns, 1, count))
+
+
+def _vector(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    matrix = arguments[0]
+    return Rule("matmul", "MatMul", Product(max(1, matrix.numel() // matrix.shape[-1]), matrix.shape[-1], 1))
+
+
+def _after_first(maker: "Callable[[Sequence[Any], Sequence[Any]], Rule]") -> "Callable[[Sequence[Any], Sequence[Any]], Rule]":
+    """For operators whose first argument is added to the product."""
+    return lambda arguments, outputs: maker(arguments[1:], outputs)
+
+
+def _convolution(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    data, weight = arguments[0], arguments[1]
+    transposed = bool(arguments[6]) if len(arguments) > 6 and isinstance(arguments[6], bool) else False
+    taps = math.prod(weight.shape[2:])
+    positions = math.prod((data if transposed else outputs[0]).shape[2:]) * data.shape[0]
+    # The weights are [out, in / groups, taps…], and [in, out / groups, taps…] where transposed.
+    inner, out = (weight.shape[0], weight.shape[1]) if transposed else (weight.shape[1], weight.shape[0])
+    groups = max(1, data.shape[1] // inner) if not transposed else max(1, outputs[0].shape[1] // out)
+    name = f"ConvTranspose{len(weight.shape) - 2}d" if transposed else f"Conv{len(weight.shape) - 2}d"
+    if transposed:
+        return Rule("conv", name, Product(positions, inner / groups, out, taps, groups))
+    return Rule("conv", name, Product(positions, inner, out / groups, taps, groups))
+
+
+def _attention(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """Scores and weighted sum in one kernel, whose backward pass computes the scores again."""
+    query, value = arguments[0], arguments[2]
+    keys = arguments[1].shape[-2]
+    count = math.prod(query.shape[:-2])
+    width = (query.shape[-1] + value.shape[-1]) / 2
+    return Rule("matmul", "Attention", Product(query.shape[-2], width, keys, 1, 2 * count), recompute=0.5)
+
+
+def _layer_of_mkldnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    steps = math.prod(arguments[0].shape[:-1])
+    weights = sum(t.numel() for t in arguments[1:3])
+    return Rule("linear", "RNN", Product(steps, 1, weights))
+
+
+def _rnn_of_cudnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    steps = math.prod(arguments[0].shape[:-1])
+    weights = sum(t.numel() for t in arguments[1] if t.dim() == 2)
+    return Rule("linear", "RNN", Product(steps, 1, weights))
+
+
+_MATRIX: "Dict[str, Callable[[Sequence[Any], Sequence[Any]], Rule]]" = {
+    "mm": _mm, "addmm": _after_first(_mm), "bmm": _bmm, "baddbmm": _after_first(_bmm), "mv": _vector,
+    "addmv": _after_first(_vector), "dot": _vector, "convolution": _convolution, "_convolution": _convolution,
+    "convolution_overrideable": _convolution, "cudnn_convolution": _convolution, "mkldnn_convolution": _convolution,
+    "conv2d": _convolution, "_scaled_dot_product_flash_attention": _attention,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention, "_scaled_dot_product_efficient_attention": _attention,
+    "_scaled_dot_product_cudnn_attention": _attention, "_scaled_dot_product_fused_attention_overrideable": _attention,
+    "mkldnn_rnn_layer": _layer_of_mkldnn, "_cudnn_rnn": _rnn_of_cudnn, "_sparse_mm": _mm, "_sparse_addmm": _after_first(_mm),
+}
+
+# The planner's class and the type by which it knows the cost.
+_NAMED = {
+    **{name: ("norm", "BatchNorm2d") for name in (
+        "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training",
+        "_batch_norm_with_update", "_batch_norm_no_update")},
+    "native_layer_norm": ("norm", "LayerNorm"),
+    "native_group_norm": ("norm", "GroupNorm"),
+    "_fused_rms_norm": ("norm", "RMSNorm"),
+    "_softmax": ("softmax", "Softmax"), "_log_softmax": ("softmax", "LogSoftmax"), "_safe_softmax": ("softmax", "Softmax"),
+    "relu": ("elementwise", "ReLU"), "hardtanh": ("elementwise", "ReLU6"), "leaky_relu": ("elementwise", "LeakyReLU"),
+    "gelu": ("elementwise", "GELU"), "silu": ("elementwise", "SiLU"), "sigmoid": ("elementwise", "Sigmoid"),
+    "tanh": ("elementwise", "Tanh"), "native_dropout": ("elementwise", "Dropout"), "add": ("elementwise", "Add"),
+    "max_pool2d_with_indices": ("pool", "MaxPool2d"), "avg_pool2d": ("pool", "AvgPool2d"),
+    "_adaptive_avg_pool2d": ("pool", "AdaptiveAvgPool2d"),
+    **{name: ("gather", name) for name in (
+        "index", "index_select", "gather", "scatter_add", "scatter", "index_add", "index_put", "_embedding_bag",
+        "scatter_reduce", "segment_reduce", "upsample_nearest2d", "upsample_bilinear2d")},
+    "embedding": ("gather", "Embedding"),
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an agent is told on its command line (docs/reference/agents.md). The SPANK plugin and
+// `hypermile run --nodes-from` write it; people rarely do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/objective.h"
+
+namespace hypermile {
+
+struct AgentOptions {
+  std::string job;                 // "JOB.STEP"
+  std::vector<std::string> nodes;  // of the step, in order
+  std::size_t self = 0;            // our place among them
+  std::string address = "%n";      // of a node: %n is its name, %i its place
+  int first_port = 20'000, last_port = 29'999;
+  bool observe = false;
+  Objective objective = {};
+  std::string policy = "hypermile";
+  std::optional<std::string> log = {};      // %j is the job, %n the node's name
+  std::optional<std::string> summary = {};  // likewise
+  std::string munge_socket = {};
+};
+
+// kUsage names the option.
+Result<AgentOptions> parse_agent_options(const std::vector<std::string>& arguments);
+
+// "HOST:PORT" of a node. Every agent of a step works out the same: the port follows from the job
+// and from the node's place, so that two steps rarely meet and several nodes may share a machine.
+std::string agent_address(const AgentOptions& options, std::size_t node);
+
+extern const char* const kAgentHelp;
+
+}  // namespace hypermile

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent_options.h"
+
+#include <gtest/gtest.h>
+
+namespace hypermile {
+namespace {
+
+TEST(AgentOptionsTest, ReadsWhatThePluginWrites) {
+  const auto options = parse_agent_options({"--job", "12.0", "--nodes", "n[0-3]", "--node", "#2",
+                                            "--max-slowdown", "3%", "--log", "/tmp/%j-%n.jsonl",
+                                            "--address", "10.0.0.%i", "--ports", "30000-30099"});
+
+  ASSERT_TRUE(options) << options.error().line();
+  EXPECT_EQ(options->self, 2U);
+  EXPECT_EQ(*options->log, "/tmp/12.0-n2.jsonl");
+  EXPECT_DOUBLE_EQ(*options->objective.max_slowdown, 0.03);
+  EXPECT_TRUE(agent_address(*options, 3).starts_with("10.0.0.3:300"));
+}
+
+TEST(AgentOptionsTest, EveryAgentWorksOutTheSameAddresses) {
+  const auto first = parse_agent_options({"--job", "12.0", "--nodes", "a,b", "--node", "a"});
+  const auto second = parse_agent_options({"--job", "12.0", "--nodes", "a,b", "--node", "b"});
+  const auto other = parse_agent_options({"--job", "12.1", "--nodes", "a,b", "--node", "a"});
+
+  EXPECT_EQ(agent_address(*first, 0), agent_address(*second, 0));
+  EXPECT_NE(agent_address(*first, 0), agent_address(*first, 1));
+  EXPECT_NE(agent_address(*first, 0), agent_address(*other, 0));
+}
+
+TEST(AgentOptionsTest, RefusesWhatMakesNoSense) {
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{}, Words{"--job", "1.0", "--nodes", "a", "--node", "b"},
+        Words{"--job", "1.0", "--nodes", "a", "--node", "#1"}, Words{"--job"},
+        Words{"--job", "1.0", "--nodes", "a[", "--node", "a"}, Words{"--what", "x"},
+        Words{"--job", "1.0", "--nodes", "a", "--node", "a", "--ports", "9-8"},
+        Words{"--job", "1.0", "--nodes", "a", "--node", "a", "--max-slowdown", "fast"}}) {
+    EXPECT_FALSE(parse_agent_options(words));
+  }
+}
+
+}  // namespace
+}  // namespace hypermile

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is who between agents: MUNGE, which the nodes of a Slurm cluster share. A credential names
+// its maker's user, as munged saw it, and carries a statement; only a process of the same user can
+// read it. The statement holds the job and the other side's fresh nonce, so a credential that was
+// taken from the network is worth nothing anywhere else and at no other time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hypermile {
+
+class Credentials {
+ public:
+  virtual ~Credentials() = default;
+
+  // Proves to the same user's processes that this process says `statement`.
+  virtual Result<std::string> make(const std::string& statement) = 0;
+  // Success where a process of our own user said exactly `statement`, just now and for the first
+  // time. kPermission says what is wrong; kIo where nobody could be asked.
+  virtual Result<void> check(const std::string& credential, const std::string& statement) = 0;
+};
+
+// `socket` of munged; empty: MUNGE's own.
+std::unique_ptr<Credentials> make_munge_credentials(const std::string& socket);
+
+// 16 bytes that nobody can guess.
+Result<std::string> make_nonce();
+
+// What a credential says. `speaker` is "node N" or "coordinator".
+std::string statement_of(std::string_view job, std::string_view speaker, std::string_view nonce);
+
+}  // namespace hypermile

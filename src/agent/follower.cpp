@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/follower.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "agent/agents.grpc.pb.h"
+#include "agent/messages.h"
+#include "agent/transport.h"
+
+namespace hypermile {
+namespace {
+
+using Stream = grpc::ClientReaderWriter<agents::v1::FromNode, agents::v1::FromCoordinator>;
+
+constexpr Seconds kProveWithin = Seconds(3);
+constexpr Seconds kLook = milliseconds(20);  // between two looks for something to report
+
+std::chrono::system_clock::time_point from_now(Seconds duration) {
+  return std::chrono::system_clock::now() +
+         std::chrono::milliseconds(static_cast<std::int64_t>(duration.value() * 1e3));
+}
+
+Error refused(const agents::v1::FromCoordinator& message) {
+  if (!message.has_refusal()) return Error{ErrorCode::kParse, "it speaks out of turn"};
+  return Error{ErrorCode::kBusy, message.refusal().why()};
+}
+
+Error connection_broke() {
+  return Error{ErrorCode::kIo, "the connection broke"};
+}
+
+// Cancels the call unless it is told in time that all is well.
+class Deadline {
+ public:
+  Deadline(grpc::ClientContext& context, Clock& clock, Seconds within)
+      : thread_([&context, &clock, within](const std::stop_token& met) {
+          clock.sleep_for(within, met);
+          if (!met.stop_requested()) context.TryCancel();
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+// Hello, Challenge, Proof, Welcome.
+Result<void> introduce(Stream& stream, const FollowTerms& terms, Credentials& credentials) {
+  ASSIGN_OR_RETURN(const std::string nonce, make_nonce());
+  agents::v1::FromNode message;
+  agents::v1::FromCoordinator answer;
+  agents::v1::Hello& hello = *message.mutable_hello();
+  hello.set_version(kAgentProtocol);
+  hello.set_job(terms.job);
+  hello.set_node(static_cast<std::uint32_t>(terms.self));
+  hello.set_nonce(nonce);
+  if (!stream.Write(message) || !stream.Read(&answer)) return connection_broke();
+  if (!answer.has_challenge()) return refused(answer);
+  RETURN_IF_ERROR(credentials.check(answer.challenge().credential(),
+                                    statement_of(terms.job, "coordinator", nonce)));
+  ASSIGN_OR_RETURN(const std::string proof,
+                   credentials.make(statement_of(terms.job, fmt::format("node {}", terms.self),
+                                                 answer.challenge().nonce())));
+  message.mutable_proof()->set_credential(proof);
+  if (!stream.Write(message) || !stream.Read(&answer)) return connection_broke();
+  if (!answer.has_welcome()) return refused(answer);
+  // A node that coordinates nobody says so next; its first beat or order says that it does.
+  if (!stream.Read(&answer)) return connection_broke();
+  if (answer.has_refusal()) return refused(answer);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, Seat& seat,
+                           Clock& clock, const std::function<void()>& welcomed,
+                           const std::stop_token& stop) {
+  const auto channel = open_channel(terms.address);
+  if (!channel->WaitForConnected(from_now(terms.connect_within))) {
+    return Error{ErrorCode::kNotFound, fmt::format("nobody answers at {}", terms.address)};
+  }
+  const auto stub = agents::v1::Agents::NewStub(channel);
+  grpc::ClientContext context;
+  const auto stream = stub->Decide(&context);
+  const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
+  Result<void> introduced;
+  {
+    const Deadline deadline(context, clock, kProveWithin);
+    introduced = introduce(*stream, terms, credentials);
+  }
+  if (!introduced) {
+    context.TryCancel();
+    stream->Finish();
+    return introduced.error();
+  }
+  welcomed();
+  seat.join();
+  std::atomic<Instant> heard = clock.now();
+  std::atomic<bool> over = false;
+  std::string why = "the coordinating node is lost";  // the reader's until it is joined
+  std::thread reader([&] {
+    agents::v1::FromCoordinator message;
+    while (stream->Read(&message)) {
+      heard = clock.now();
+      if (message.has_refusal()) why = message.refusal().why();
+      if (!message.has_order()) continue;
+      const Result<Order> order = from_message(message.order());
+      if (!order) break;
+      seat.take(*order);
+    }
+    over = true;
+    // At once: whoever is written to meanwhile may block.
+    seat.leave(why);
+  });
+  Instant beat = clock.now();
+  while (!over && !stop.stop_requested()) {
+    const Instant now = clock.now();
+    if (now - heard.load() > kAgentSilence) break;
+    const bool due = now - beat >= kAgentBeat;
+    if (due) beat = now;
+    std::vector<NodeReport> reports = seat.reports(due);
+    if (due && reports.empty()) reports.emplace_back();  // a sign of life
+    bool sent = true;
+    for (const NodeReport& report : reports) {
+      agents::v1::FromNode message;
+      *message.mutable_report() = to_message(report);
+      sent = sent && stream->Write(message);
+    }
+    if (!sent) break;
+    clock.sleep_for(kLook, stop);
+  }
+  seat.leave("the coordinating node is lost");
+  context.TryCancel();
+  reader.join();
+  stream->Finish();
+  return why;
+}
+
+}  // namespace hypermile

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rights for the length of a batch system's job: who may change which GPUs because a job of theirs
+// has them. The batch system's prolog grants (`hypermiled --grant`), its epilog takes away
+// (`hypermiled --revoke`), both as root; the daemon looks here where no rule of hypermiled.toml
+// allows a user, if the file has a [slurm] section. One small file a job in the daemon's state
+// folder, which does not survive a reboot, as the jobs do not.
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/identifiers.h"
+#include "base/result.h"
+
+namespace hypermile {
+
+struct JobRight {
+  std::string job;
+  uid_t uid = 0;
+  std::set<GpuUuid> gpus = {};
+};
+
+// `state` is the daemon's folder. kUsage for a job's name that is none; kIo where nothing can be
+// written.
+Result<void> grant_job(const std::string& state, const JobRight& right);
+// Takes the right away and returns it; kNotFound where there was none.
+Result<JobRight> revoke_job(const std::string& state, const std::string& job);
+
+// Whether a job of the user has the GPU, and no other job has it: of a GPU that is shared, nobody
+// may change the clocks. Files that cannot be trusted or read grant nothing.
+bool job_allows(const std::string& state, uid_t uid, const GpuUuid& gpu);
+
+}  // namespace hypermile

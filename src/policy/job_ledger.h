@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that is known of a job's pace and cost, and the only place that works it out: how fast
+// the job runs at the default now and at any time before, how much time it has lost off the
+// default, how surely, how noisy one window is, and what each Setting has cost relative to the
+// default of its own time. The promise of a bound is about the whole job: elapsed time is known
+// exactly, so the only doubt is how fast the default would have been.
+//
+// The Controller (or a judge) reports windows and passing time; policies read. Windows that cannot
+// be used are ignored. Nothing here fails.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "measure/window.h"
+#include "policy/level_track.h"
+
+namespace hypermile {
+
+// What the windows of one Setting say, relative to the default.
+struct SeenSetting {
+  std::size_t setting = 0;
+  double windows = 0;  // full windows
+  double log_time = 0;
+  double log_power = 0;
+};
+
+class JobLedger {
+ public:
+  // `window_iterations`: the length of a full window; Settings are indices below `settings`, and 0
+  // is the default.
+  JobLedger(std::size_t settings, double window_iterations);
+
+  // Iterations that passed, measured or not, in order of time.
+  void pass(bool off_default, double iterations, Seconds took);
+  // A window at a Setting, over iterations that pass() has reported. A window that heat held back
+  // counts, since its figures are true of its time; other unusable windows are ignored.
+  void add(std::size_t setting, const Window& window);
+
+  // The job's length in iterations, known or assumed, and how much of that is sure to come; both
+  // at least what is done. Whoever reports says so before each decision.
+  void set_job(double iterations, double sure);
+  double job() const { return std::max(job_, done_); }
+  double sure_job() const { return std::max(sure_job_, done_); }
+
+  // The job is another from here on: what was lost stays lost, what was measured is forgotten.
+  void begin_anew();
+  // A Setting is no longer offered; those after it move up by one.
+  void forget(std::size_t setting);
+
+  // Full windows that passed since the default was seen last.
+  double since_default() const;
+
+  bool knows_default() const { return !time_.empty(); }
+  double done() const { return done_; }  // iterations
+  double off() const { return off_; }    // of them, off the default
+  double window_iterations() const { return window_iterations_; }
+  Seconds default_time() const;  // per iteration, now
+  Watts default_power() const;   // now
+  // Full windows seen.
+  double default_windows() const { return time_.windows(); }
+  double windows_at(std::size_t setting) const;
+
+  // Time lost so far, in iterations at the default; negative where the job was faster off it.
+  double lost() const;
+  // Relative standard error of the default's mean pace over the job, now or after `more` full
+  // windows at the default.
+  double pace_error(double more = 0) const;
+
+  // Standard deviation of ln of one full window, at one Setting.
+  double time_noise() const { return noise_[0]; }
+  double power_noise() const { return noise_[1]; }
+
+  // ln of time per iteration at a Setting, relative to the default of its time; nullopt where it
+  // was not measured.
+  std::optional<double> log_time_of(std::size_t setting) const;
+  // Time per iteration and power to expect at a Setting now; nullopt where it was not measured.
+  std::optional<std::pair<Seconds, Watts>> expected(std::size_t setting) const;
+  // Every Setting off the default that was measured, in order of index.
+  std::vector<SeenSetting> seen() const;
+
+ private:
+  struct Last {
+    double windows = 0;
+    double log_time = 0;
+    double log_power = 0;
+  };
+  // Windows of one Setting in one stretch between two stays at the default.
+  struct Entry {
+    std::size_t setting = 0;
+    std::size_t stretch = 0;
+    double at = 0;
+    double windows = 0;
+    double log_time = 0;
+    double log_power = 0;
+    Last last = {};
+  };
+  struct Stretch {
+    double off_iterations = 0;
+    double off_seconds = 0;
+    double begin = 0;  // position, in full windows
+    double end = 0;
+  };
+  void estimate_noise(const Window& window, double windows);
+  void add_entry(std::size_t setting, double at, double windows, double time, double power);
+  void thin_out();
+
+  std::size_t settings_;
+  double window_iterations_;
+  double done_ = 0, off_ = 0;
+  double lost_before_ = 0;  // by earlier selves of the job, in iterations
+  double job_ = 0, sure_job_ = 0;
+  double default_until_ = 0;  // iterations done when the default was seen last
+  bool at_default_ = false;   // the last window was one at the default
+  LevelTrack time_, power_;
+  std::vector<Stretch> stretches_;  // [k]: after k stays at the default
+  std::vector<Entry> entries_;
+  double squares_[2] = {0, 0};  // of entries' windows about their means
+  double freedom_ = 0;
+  double claimed_[2] = {0, 0};  // sums of the windows' own errors, squared, for full windows
+  double claims_[2] = {0, 0};
+  double noise_[2] = {0.01, 0.01};
+};
+
+}  // namespace hypermile

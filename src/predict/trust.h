@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of a model's answer is its own, and how much the mean curve's of its training jobs. A
+// model that has learnt little about a kind of job is better off near the mean; how much better is
+// told by jobs, or families of cards, that it was trained without. Called by train.cpp, which
+// stores the shares in the model, and by ModelPredictor. Cannot fail.
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+
+#include "predict/calibration.h"
+#include "predict/mean_curve.h"
+#include "predict/model.h"
+
+namespace hypermile {
+
+// ratio = mean + trust × (model's own − mean), for each setting.
+void lean_on_mean(const MeanCurve& mean, const Trust& trust,
+                  std::span<const RelativeSetting> settings, std::span<RawEstimate> estimates);
+
+// Chooses the shares of least mean absolute error on what was left out. Every unit (a card) has the
+// same weight, and so has every workload of a unit.
+class TrustChooser {
+ public:
+  explicit TrustChooser(RowKind kind) : kind_(kind) {}
+
+  // `estimates` has one entry for each point of `example`; neither they nor `mean` have seen it.
+  void add(const Example& example, const std::string& unit, std::span<const RawEstimate> estimates,
+           const MeanCurve& mean);
+  // The model's own answer alone where nothing was added.
+  Trust choose() const;
+
+ private:
+  static constexpr std::array kShares = {0.0, 0.25, 0.5, 0.75, 1.0};
+  struct Errors {
+    std::array<double, kShares.size()> time = {};
+    std::array<double, kShares.size()> energy = {};
+    double rows = 0;
+  };
+  double best(std::array<double, kShares.size()> Errors::*which) const;
+
+  RowKind kind_;
+  std::map<std::string, std::map<std::string, Errors>> units_;  // by unit and workload
+};
+
+}  // namespace hypermile

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An EnergyStatement as Markdown and as JSON.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/version.h"
+#include "record/statement.h"
+
+namespace hypermile {
+namespace {
+
+using json = nlohmann::json;
+
+constexpr const char* kMethod =
+    "the energy counter of each GPU board, read through NVML, from the start of each run to its "
+    "end, idle time and the search for settings included";
+constexpr const char* kHostMethod = "RAPL counters of processors and memory, through powercap";
+constexpr const char* kNotIncluded =
+    "the rest of the hosts (fans, disks, network), power supplies, cooling (PUE), and anything "
+    "that ran without hypermile";
+constexpr const char* kUncertainty =
+    "the error of the boards' own sensors is not known to hypermile and is not included";
+
+std::string date(double unix_time) {
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_time)));
+}
+
+double share(const MeteredEnergy& energy) {
+  return energy.joules > 0 ? energy.estimated_j / energy.joules : 0;
+}
+
+std::string amount(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::string hardware_text(const EnergyStatement& s) {
+  std::vector<std::string> parts;
+  for (const EnergyStatement::Hardware& each : s.hardware) {
+    parts.push_back(fmt::format("{} × {} (driver {})", each.gpus, each.name, each.driver));
+  }
+  return parts.empty() ? "no GPU is named in the logs" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string uncertainty_text(const EnergyStatement& s) {
+  std::string text = kUncertainty;
+  if (s.disagreement) {
+    text += fmt::format("; counter and integrated power samples differ by {:.1f} % at most",
+                        100 * *s.disagreement);
+  }
+  return text;
+}
+
+std::string counting_text(const EnergyStatement& s) {
+  std::string text = fmt::format("{} run{} in {} log{}", s.runs, s.runs == 1 ? "" : "s",
+                                 s.logs.size(), s.logs.size() == 1 ? "" : "s");
+  text += "; restarts and nodes are added";
+  if (s.gpus.twice > 0) {
+    text += fmt::format("; {} interval{} of a GPU that another log tells of too counted once",
+                        s.gpus.twice, s.gpus.twice == 1 ? "" : "s");
+  }
+  if (s.copies > 0) text += fmt::format("; {} given twice and counted once", s.copies);
+  return text;
+}
+
+// What makes the sum smaller than the truth.
+std::vector<std::string> gaps(const EnergyStatement& s) {
+  std::vector<std::string> lines;
+  if (s.cut_off > 0) {
+    lines.push_back(
+        fmt::format("{} run{} without an end in the log: what came after the last line is missing",
+                    s.cut_off, s.cut_off == 1 ? "" : "s"));
+  }
+  if (s.left_out > 0) lines.push_back(fmt::format("{} older runs were not read", s.left_out));
+  if (s.unreadable_lines > 0) {
+    lines.push_back(fmt::format("{} lines could not be read", s.unreadable_lines));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string to_markdown(const EnergyStatement& s) {
+  std::string out = "# Energy statement\n\n";
+  if (s.simulated > 0) {
+    out += fmt::format("**{} of {} runs were simulated: this is no measurement.**\n\n", s.simulated,
+                       s.runs);
+  }
+  out += "| | |\n| --- | --- |\n";
+  const auto row = [&](const std::string& name, const std::string& value) {
+    out += fmt::format("| {} | {} |\n", name, value);
+  };
+  row("energy", fmt::format("**{} kWh**", amount(s.kwh())));
+  row("of the GPUs", fmt::format("{} kWh; {:.1f} % of it estimated",
+                                 amount(s.gpus.joules / kJoulesPerKwh), 100 * share(s.gpus)));
+  row("of processors and memory",
+      s.hosts_metered > 0
+          ? fmt::format("{} kWh, of {} of {} hosts", amount(s.host.joules / kJoulesPerKwh),
+                        s.hosts_metered, s.hosts.size())
+          : "not measured, not included");
+  row("not included", kNotIncluded);
+  row("hardware", hardware_text(s));
+  row("hosts", fmt::format("{}", s.hosts.size()));
+  row("time", fmt::format("{} GPU hours, {} to {}", amount(s.gpu_seconds / 3600),
+                          date(s.first_unix), date(s.last_unix)));
+  row("counted", counting_text(s));
+  row("method", kMethod);
+  if (s.hosts_metered > 0) row("method for hosts", kHostMethod);
+  row("uncertainty", uncertainty_text(s));
+  if (s.saved_j) {
+    const std::string interval =
+        s.saved_j->half_width95
+            ? fmt::format(" ± {}", amount(*s.saved_j->half_width95 / kJoulesPerKwh))
+            : "";
+    row(s.saved_j->value < 0 ? "used more than at default clocks" : "saved against default clocks",
+        fmt::format("{}{} kWh (95 % interval), already taken off",
+                    amount(std::abs(s.saved_j->value) / kJoulesPerKwh), interval));
+  }
+  if (s.tariff.carbon) {
+    row("CO₂e",
+        fmt::format("{} kg, at {:g} g/kWh ({})", amount(s.kwh() * s.tariff.carbon->g_per_kwh / 1e3),
+                    s.tariff.carbon->g_per_kwh, s.tariff.carbon->source));
+  }
+  if (s.tariff.price) {
+    row("cost",
+        fmt::format("{} {}, at {:g} {}/kWh", amount(s.kwh() * s.tariff.price->per_kwh),
+                    s.tariff.price->currency, s.tariff.price->per_kwh, s.tariff.price->currency));
+  }
+  for (const std::string& line : gaps(s)) row("gap", line);
+  row("made by", fmt::format("hypermile {}", kVersion));
+  return out;
+}
+
+nlohmann::json to_json(const EnergyStatement& s) {
+  json hardware = json::array();
+  for (const EnergyStatement::Hardware& each : s.hardware) {
+    hardware.push_back({{"name", each.name}, {"driver", each.driver}, {"gpus", each.gpus}});
+  }
+  json j = {{"statement_version", 1},
+            {"program", fmt::format("hypermile {}", kVersion)},
+            {"energy_kwh", s.kwh()},
+            {"gpu_kwh", s.gpus.joules / kJoulesPerKwh},
+            {"share_estimated", share(s.gpus)},
+            {"gpu_hours", s.gpu_seconds / 3600},
+            {"begin_unix", s.first_unix},
+            {"end_unix", s.last_unix},
+            {"iterations", s.iterations},
+            {"hardware", std::move(hardware)},
+            {"hosts", s.hosts},
+            {"jobs", s.jobs},
+            {"logs", s.logs},
+            {"runs", s.runs},
+            {"runs_given_twice", s.copies},
+            {"intervals_counted_once", s.gpus.twice},
+            {"runs_cut_off", s.cut_off},
+            {"runs_simulated", s.simulated},
+            {"method", kMethod},
+            {"uncertainty", uncertainty_text(s)},
+            {"not_included", kNotIncluded},
+            {"gaps", gaps(s)}};
+  if (s.hosts_metered > 0) {
+    j["host_kwh"] = s.host.joules / kJoulesPerKwh;
+    j["hosts_metered"] = s.hosts_metered;
+    j["host_method"] = kHostMethod;
+  }
+  if (s.disagreement) j["counter_disagreement"] = *s.disagreement;
+  if (s.saved_j) {
+    j["saved_kwh"] = s.saved_j->value / kJoulesPerKwh;
+    if (s.saved_j->half_width95) {
+      j["saved_interval95_kwh"] = *s.saved_j->half_width95 / kJoulesPerKwh;
+    }
+  }
+  if (s.tariff.carbon) {
+    j["co2e_kg"] = s.kwh() * s.tariff.carbon->g_per_kwh / 1e3;
+    j["carbon_g_per_kwh"] = s.tariff.carbon->g_per_kwh;
+    j["carbon_source"] = s.tariff.carbon->source;
+  }
+  if (s.tariff.price) {
+    j["cost"] = s.kwh() * s.tariff.price->per_kwh;
+    j["currency"] = s.tariff.price->currency;
+  }
+  return j;
+}
+
+}  // namespace hypermile
