@@ -9,11 +9,12 @@ Layers of one shape are measured once; each layer has its own row, so that sums 
 """
 import argparse
 import csv
-import importlib.util
+import importlib
 import os
 import statistics
 import sys
 import time
+import types
 
 import torch
 
@@ -26,12 +27,11 @@ PAUSE_SECONDS = 0.004
 
 
 def load(name):
-    """Loads one module of the package by itself, because importing the package needs its extension."""
-    spec = importlib.util.spec_from_file_location(name, os.path.join(PACKAGE, name + ".py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look the module up here
-    spec.loader.exec_module(module)
-    return module
+    """Loads one module of the package without the package itself, which needs its extension."""
+    if "hypermile" not in sys.modules:
+        sys.modules["hypermile"] = types.ModuleType("hypermile")
+        sys.modules["hypermile"].__path__ = [PACKAGE]
+    return importlib.import_module("hypermile." + name)
 
 
 alone, layers = load("alone"), load("layers")
@@ -56,7 +56,7 @@ def burst_us(call, prepared):
 
 
 def shape_of(layer):
-    return layer["type"], str(layer["in_shape"]), str(layer["out_shape"]), layer["params"]
+    return layer["type"], str(layer["in_shape"]), str(layer["out_shape"]), layer.get("params", 0)
 
 
 def record(name, model, precision, until):
@@ -84,7 +84,7 @@ def record(name, model, precision, until):
         if shape_of(layer) in measured:
             forward, backward = measured[shape_of(layer)]
             rows.append([name, BATCH, precision, layer["name"], layer["type"], "x".join(map(str, layer["in_shape"])),
-                         "x".join(map(str, layer["out_shape"])), layer["params"], f"{forward:.2f}", f"{backward:.2f}"])
+                         "x".join(map(str, layer["out_shape"])), layer.get("params", 0), f"{forward:.2f}", f"{backward:.2f}"])
     print(f"{name} {precision}: {len(measured)} of {len({shape_of(layer) for _, layer in found})} shapes, "
           f"{without_graph} measurements without a graph, {sum(float(r[8]) for r in rows) / 1e3:.2f} ms forward, "
           f"{sum(float(r[9]) for r in rows) / 1e3:.2f} ms backward", flush=True)

@@ -19,8 +19,7 @@ PAGE = """# `hypermile run` on an H200 that it may not change
 
 *Measured on a GPU, read-only; savings are expected, not measured.* {date}, one NVIDIA H200. Every run had
 `HYPERMILE_READ_ONLY=1`, which makes each setter fail before it reaches NVML. `run` says so in one line, continues to observe, and
-reports at the end what other jobs on such cards saved, from the measured sweeps behind the search's prior
-(`models/search_prior.csv`). No setting was tried on these loops.
+reports at the end what plausible jobs could save, from the search's broad prior (`src/policy/response.h`). No setting was tried on these loops.
 
 ```sh
 python3 benchmarks/h200/run_read_only.py build/bin/hypermile OUT
