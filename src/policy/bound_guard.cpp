@@ -18,7 +18,7 @@ constexpr double kEarnedBack = 0.94;
 LostTime lost_time(const JobLedger& ledger, Seconds typical, bool length_known) {
   LostTime time;
   time.lost = ledger.lost();
-  time.error = ledger.pace_error() * ledger.off();
+  time.error = ledger.lost_error();
   // A job of known length is relied on for as long again as it has run.
   time.job = length_known ? ledger.sure_job() : std::max(ledger.done(), kLeastJob / typical);
   return time;

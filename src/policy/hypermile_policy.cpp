@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/statistics.h"
 #include "policy/makers.h"
@@ -38,17 +39,20 @@ class HypermilePolicy : public Policy {
   std::vector<ExpectedOutcome> expected() const override;
 
  private:
-  // The iterations that are left, and the mean slowdown that they may have.
+  // The iterations that are left, how many windows at the default are planned among them, and the
+  // mean slowdown that the others may have.
   struct Rest {
     double iterations = 0;
+    double defaults = 0;
     double allowed = 0;
-    double error = 0;  // relative, of the default's pace
+    double error = 0;  // relative, of the default's pace, now
   };
   struct Prospect {
     double gain = 0;  // expected fall of the mix's price
     double cost = 0;  // of the look, in iterations at the default's price
   };
-  Rest rest() const;
+  double allowed_after(double defaults) const;
+  Rest plan(std::span<const Candidate> known) const;
   double energy(double time, double power) const;
   double price(double time, double power) const;
   Candidate candidate_of(std::size_t setting) const;
@@ -56,13 +60,19 @@ class HypermilePolicy : public Policy {
   Mix choose(std::span<const Candidate> known, double allowed) const;
   Prospect prospect(std::span<const Candidate> known, const Mix& mix, std::size_t setting,
                     double allowed) const;
+  double deepest_memory() const;
   bool may_look(std::size_t setting, const Rest& rest) const;
   std::optional<std::size_t> best_look(const Rest& rest, std::span<const Candidate> known,
                                        const Mix& mix) const;
-  bool default_pays(const Rest& rest, std::span<const Candidate> known, const Mix& mix) const;
+  bool default_is_due(const Rest& rest, const Mix& mix) const;
   double spread() const;
   double look_length(double time) const;
   double look_iterations() const { return context_.window_iterations + context_.settle_iterations; }
+  // Iterations at one Setting of the mix at a time.
+  double dwell() const {
+    return std::max(kSearch.dwell_windows * context_.window_iterations,
+                    kSearch.dwell_settles * context_.settle_iterations);
+  }
   Step step(std::size_t setting, double iterations, bool exploring, std::string why) const;
   Step look(std::size_t setting) const;
   Step keep(std::size_t setting, double iterations, std::string why);
@@ -103,20 +113,42 @@ void HypermilePolicy::observe(const Window& window) {
   response_.expect(context_.predict(window));
 }
 
-HypermilePolicy::Rest HypermilePolicy::rest() const {
+// The mean slowdown that the rest of the job may have if so many more windows at the default make
+// its pace surer.
+double HypermilePolicy::allowed_after(double defaults) const {
+  const auto bound = effective_bound(context_.objective);
+  if (!bound) return kSlowestUnbounded - 1;
+  const double window = context_.window_iterations;
+  const double sure = ledger_->sure_job();
+  const double left = std::max(sure - ledger_->done(), window);
+  const double doubt = kSearch.surely * ledger_->pace_error(defaults);
+  return std::min(kSearch.most_planned * *bound,
+                  ((*bound - doubt) * sure - ledger_->lost()) / left);
+}
+
+// As many windows at the default as pay: each makes the pace surer, so that the others may lose
+// more, and saves nothing itself.
+HypermilePolicy::Rest HypermilePolicy::plan(std::span<const Candidate> known) const {
   Rest rest;
   rest.error = ledger_->pace_error();
   rest.iterations = std::max(ledger_->job() - ledger_->done(), context_.window_iterations);
-  const auto bound = effective_bound(context_.objective);
-  if (!bound) {
-    rest.allowed = kSlowestUnbounded - 1;
-    return rest;
+  rest.allowed = allowed_after(0);
+  const double sure = ledger_->sure_job() - ledger_->done();
+  const double windows = sure / context_.window_iterations;
+  double most = -1;
+  for (double more = 0; more < windows; more = std::ceil(more * kSearch.plan_steps + 1)) {
+    const double allowed = allowed_after(more);
+    const double saved = (windows - more) * (1 - choose(known, allowed).price);
+    if (saved <= most) continue;
+    most = saved;
+    rest.defaults = more;
+    rest.allowed = allowed;
   }
-  const double sure = ledger_->sure_job();
-  const double left = std::max(sure - ledger_->done(), context_.window_iterations);
-  // What an early part of the job did not use is not spent later: no part is slower than promised.
-  rest.allowed =
-      std::min(*bound, ((*bound - kSearch.surely * rest.error) * sure - ledger_->lost()) / left);
+  // Whatever is planned, what is surely left must suffice for the next dwell.
+  if (const auto bound = effective_bound(context_.objective)) {
+    const double lost = ledger_->lost() + kSearch.surely * ledger_->lost_error();
+    rest.allowed = std::min(rest.allowed, (*bound * ledger_->sure_job() - lost) / dwell());
+  }
   return rest;
 }
 
@@ -175,12 +207,15 @@ Mix HypermilePolicy::choose(std::span<const Candidate> known, double allowed) co
 }
 
 // What one window at a Setting is expected to add to the mix and to cost, over what it may show of
-// time and power, by Gauss-Hermite nodes.
+// time and power.
 HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> known,
                                                     const Mix& mix, std::size_t setting,
                                                     double allowed) const {
-  constexpr double kNodes[3] = {-1.7320508, 0, 1.7320508};
-  constexpr double kWeights[3] = {1.0 / 6, 2.0 / 3, 1.0 / 6};
+  // Means of a standard normal's equally likely parts: enough of them that a small chance of a fast
+  // Setting weighs as little as it should.
+  constexpr double kTimes[] = {-1.97, -1.32, -1.01, -0.77, -0.58, -0.40, -0.24, -0.08,
+                               0.08,  0.24,  0.40,  0.58,  0.77,  1.01,  1.32,  1.97};
+  constexpr double kPowers[] = {-1.22, 0, 1.22};
   // What is not known of the default's own level, no look elsewhere can show.
   const auto shown = [](double sd, double level, double noise) {
     const double variance = std::max(0.0, sd * sd - level * level);
@@ -191,13 +226,13 @@ HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> k
   const double level = ledger_->power_noise() / std::sqrt(ledger_->default_windows());
   const double power_sd = shown(belief.power_sd, level, ledger_->power_noise());
   Prospect prospect;
-  for (int i = 0; i < 3; ++i) {
-    const double time = std::exp(std::max(0.0, belief.log_time + kNodes[i] * time_sd));
+  for (const double of_time : kTimes) {
+    const double time = std::exp(std::max(belief.least_time, belief.log_time + of_time * time_sd));
     const bool cut = time > slowest_;
     const double iterations = look_length(time);
-    for (int j = 0; j < 3; ++j) {
-      const double here = price(time, std::exp(belief.log_power + kNodes[j] * power_sd));
-      const double weight = kWeights[i] * kWeights[j];
+    for (const double of_power : kPowers) {
+      const double here = price(time, std::exp(belief.log_power + of_power * power_sd));
+      constexpr double weight = 1.0 / (std::size(kTimes) * std::size(kPowers));
       prospect.cost +=
           weight * iterations * (here + mix.worth_of_time * (time - mix.time) - mix.price);
       if (!cut) prospect.gain += weight * gain_of(known, mix, {setting, time, here}, 1 + allowed);
@@ -237,6 +272,20 @@ bool HypermilePolicy::may_look(std::size_t setting, const Rest& rest) const {
   return response_.place(setting).memory > 0 && loss(1) <= kSearch.memory_risk * spare;
 }
 
+// Memory clocks are few and far apart: each is tried only after the next higher one.
+double HypermilePolicy::deepest_memory() const {
+  double seen = 0;
+  for (const SeenSetting& one : ledger_->seen()) {
+    seen = std::max(seen, response_.place(one.setting).memory);
+  }
+  double next = std::numeric_limits<double>::infinity();
+  for (std::size_t setting = 1; setting < response_.size(); ++setting) {
+    const double memory = response_.place(setting).memory;
+    if (memory > seen) next = std::min(next, memory);
+  }
+  return next;
+}
+
 std::optional<std::size_t> HypermilePolicy::best_look(const Rest& rest,
                                                       std::span<const Candidate> known,
                                                       const Mix& mix) const {
@@ -247,11 +296,13 @@ std::optional<std::size_t> HypermilePolicy::best_look(const Rest& rest,
     const bool new_here = there < response_.size() && !ledger_->log_time_of(there);
     if (new_here && bad_[there] == 0 && may_look(there, rest)) return there;
   }
+  const double deepest = deepest_memory();
   std::optional<std::size_t> best;
   double most = 0;
   for (std::size_t setting = 1; setting < response_.size(); ++setting) {
     if (setting == mix.fast || setting == mix.slow || response_.is_default(setting)) continue;
     if (bad_[setting] >= kSearch.bad_windows) continue;
+    if (response_.place(setting).memory > deepest) continue;
     const Prospect look = prospect(known, mix, setting, rest.allowed);
     if (look.gain < kSearch.least_look || 1 - mix.price + look.gain < kSearch.least_gain) continue;
     const double profit =
@@ -263,27 +314,21 @@ std::optional<std::size_t> HypermilePolicy::best_look(const Rest& rest,
   return best;
 }
 
-// One more window at the default makes its pace surer, so that the rest of the job may lose more.
-// Where the default is part of the mix it is measured anyway.
-bool HypermilePolicy::default_pays(const Rest& rest, std::span<const Candidate> known,
-                                   const Mix& mix) const {
+// The windows at the default that are planned are spread over the job, so that slow minutes and
+// heat cancel: more in its early part, while what they show can still be acted on. After a quarter
+// of the job half of them are taken.
+bool HypermilePolicy::default_is_due(const Rest& rest, const Mix& mix) const {
   if (mix.slow == 0) return false;
   const auto budget = context_.objective.power_budget;
   if (budget && ledger_->default_power() > *budget) return false;
-  // However little seems to be gained: a job whose pace moves is noticed by nothing else.
-  const double done = ledger_->done() / context_.window_iterations;
-  if (ledger_->since_default() > std::max(kSearch.default_windows, kSearch.default_share * done)) {
-    return true;
-  }
-  if (mix.worth_of_time <= 0 || mix.fast == 0) return false;
-  const double surer = kSearch.surely * (rest.error - ledger_->pace_error(1));
   const double window = context_.window_iterations;
-  const double after = std::max(rest.iterations - window, window);
-  const double freed = surer * ledger_->sure_job() + rest.allowed * window;
-  const auto bound = effective_bound(context_.objective);
-  const double most = bound.value_or(rest.allowed);
-  const Mix then = choose(known, std::min(most, rest.allowed + freed / after));
-  return (mix.price - then.price) * after > window * (1 - mix.price);
+  const double share = std::sqrt(ledger_->done() / ledger_->sure_job());
+  const double seen = ledger_->default_windows();
+  if (seen + 0.5 <= (seen + rest.defaults) * share) return true;
+  // However little seems to be gained: a job whose pace moves is noticed by nothing else.
+  const double seldom =
+      std::max(kSearch.default_windows, kSearch.default_share * ledger_->done() / window);
+  return ledger_->since_default() > seldom;
 }
 
 Step HypermilePolicy::step(std::size_t setting, double iterations, bool exploring,
@@ -321,8 +366,6 @@ Step HypermilePolicy::keep(std::size_t setting, double iterations, std::string w
 }
 
 Step HypermilePolicy::run(const Mix& mix, const Rest& rest) {
-  const double dwell = std::max(kSearch.dwell_windows * context_.window_iterations,
-                                kSearch.dwell_settles * context_.settle_iterations);
   credit_ += mix.share;
   const bool slow = credit_ >= 1;
   if (slow) credit_ -= 1;
@@ -340,7 +383,7 @@ Step HypermilePolicy::run(const Mix& mix, const Rest& rest) {
         100 * (1 - mix.share), to_string(context_.settings[mix.fast]), 100 * mix.share,
         to_string(context_.settings[mix.slow]), 100 * (mix.time - 1), 100 * (1 - mix.price));
   }
-  return keep(slow ? mix.slow : mix.fast, dwell, std::move(why));
+  return keep(slow ? mix.slow : mix.fast, dwell(), std::move(why));
 }
 
 Step HypermilePolicy::next() {
@@ -351,9 +394,9 @@ Step HypermilePolicy::next() {
   if (ledger_ == nullptr || ledger_->default_windows() < kSearch.start_windows - 0.5) {
     return step(0, window, true, "what the default costs");
   }
-  const Rest rest = this->rest();
   response_.fit(*ledger_);
   const std::vector<Candidate> known = this->known();
+  const Rest rest = plan(known);
   const Mix best = choose(known, rest.allowed);
   Mix mix = 1 - best.price < kSearch.least_gain && known.front().setting == 0 ? Mix() : best;
   const auto bound = effective_bound(context_.objective);
@@ -366,7 +409,7 @@ Step HypermilePolicy::next() {
     asked_ = *setting;
     return look(*setting);
   }
-  if (default_pays(rest, known, mix)) {
+  if (default_is_due(rest, mix)) {
     Step step = keep(0, window, "how fast the default is now");
     step.exploring = true;  // so that it is watched closely
     return step;

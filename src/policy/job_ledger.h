@@ -12,12 +12,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "measure/window.h"
-#include "policy/level_track.h"
+#include "policy/pace_track.h"
 
 namespace hypermile {
 
@@ -62,11 +63,14 @@ class JobLedger {
   Seconds default_time() const;  // per iteration, now
   Watts default_power() const;   // now
   // Full windows seen.
-  double default_windows() const { return time_.windows(); }
-  double windows_at(std::size_t setting) const;
+  double default_windows() const { return windows_at(0); }
+  double windows_at(std::size_t setting) const {
+    return setting < windows_.size() ? windows_[setting] : 0;
+  }
 
   // Time lost so far, in iterations at the default; negative where the job was faster off it.
   double lost() const;
+  double lost_error() const;  // standard error of lost()
   // Relative standard error of the default's mean pace over the job, now or after `more` full
   // windows at the default.
   double pace_error(double more = 0) const;
@@ -89,25 +93,9 @@ class JobLedger {
     double log_time = 0;
     double log_power = 0;
   };
-  // Windows of one Setting in one stretch between two stays at the default.
-  struct Entry {
-    std::size_t setting = 0;
-    std::size_t stretch = 0;
-    double at = 0;
-    double windows = 0;
-    double log_time = 0;
-    double log_power = 0;
-    Last last = {};
-  };
-  struct Stretch {
-    double off_iterations = 0;
-    double off_seconds = 0;
-    double begin = 0;  // position, in full windows
-    double end = 0;
-  };
+  void compare(const Last& last, const Last& now);
   void estimate_noise(const Window& window, double windows);
-  void add_entry(std::size_t setting, double at, double windows, double time, double power);
-  void thin_out();
+  void count_loss(std::size_t setting, const Window& window);
 
   std::size_t settings_;
   double window_iterations_;
@@ -115,12 +103,17 @@ class JobLedger {
   double lost_before_ = 0;  // by earlier selves of the job, in iterations
   double job_ = 0, sure_job_ = 0;
   double default_until_ = 0;  // iterations done when the default was seen last
-  bool at_default_ = false;   // the last window was one at the default
-  LevelTrack time_, power_;
-  std::vector<Stretch> stretches_;  // [k]: after k stays at the default
-  std::vector<Entry> entries_;
-  double squares_[2] = {0, 0};  // of entries' windows about their means
-  double freedom_ = 0;
+  // Off the default: what passed since the last window, and what passed without one.
+  double open_iterations_ = 0, open_seconds_ = 0;
+  double lost_unmeasured_ = 0;
+  PaceTrack time_, power_;
+  std::vector<double> windows_;  // full windows seen, by Setting
+  struct Neighbour {
+    std::size_t setting = 0;
+    Last window = {};
+  };
+  std::optional<Neighbour> neighbour_;  // the last window, while its Setting stays
+  std::deque<double> squares_[2];       // of differences of neighbours, for full windows
   double claimed_[2] = {0, 0};  // sums of the windows' own errors, squared, for full windows
   double claims_[2] = {0, 0};
   double noise_[2] = {0.01, 0.01};

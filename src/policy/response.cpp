@@ -18,6 +18,8 @@ constexpr double kOwnStepsCost = 1.0;  // in log likelihood, for each further st
 // Standard errors of an earlier run's ratios: jobs and cards differ a little from day to day.
 constexpr double kRecalledTime = 0.015;
 constexpr double kRecalledPower = 0.02;
+// Standard deviations by which a Setting may be slower than it seemed, where it tells of others.
+constexpr double kSurelySlower = 1;
 // Variance of the default's level before it is measured: the level is told by measurements alone.
 constexpr double kLevelVariance = 0.25;
 
@@ -196,6 +198,7 @@ void Response::fit(const JobLedger& ledger) {
     beliefs_[i] = {times.mean[i], times.sd[i], powers.mean[i], powers.sd[i]};
   }
   keep_physical(beliefs_);
+  keep_monotone(time, times);
   // What was measured is believed even where no clock explains it.
   for (const std::size_t i : time.settings) {
     if (i != 0) beliefs_[i].log_time = std::max(times.mean[i], 0.0);
@@ -231,7 +234,23 @@ std::vector<Belief> Response::draw(Random& random) const {
   return job;
 }
 
-// Time never falls as a knob goes down; with clocks alone it never grows by more than they fall.
+// Time never falls as a knob goes down: what was measured too slow tells of everything below it.
+void Response::keep_monotone(const Seen& time, const Curve& times) {
+  const auto below = [](const Place& one, const Place& other) {
+    return one.sm >= other.sm && one.memory >= other.memory && one.limit >= other.limit;
+  };
+  for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+    Belief& belief = beliefs_[i];
+    for (const std::size_t seen : time.settings) {
+      if (seen == i || !below(places_[i], places_[seen])) continue;
+      belief.least_time =
+          std::max(belief.least_time, times.mean[seen] - kSurelySlower * times.sd[seen]);
+    }
+    belief.log_time = std::max(belief.log_time, belief.least_time);
+  }
+}
+
+// Time is never below that of the default; with clocks alone it never grows by more than they fall.
 void Response::keep_physical(std::vector<Belief>& beliefs) const {
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
     Belief& belief = beliefs[i];

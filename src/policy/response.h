@@ -49,6 +49,9 @@ struct Belief {
   double time_sd = 0;
   double log_power = 0;
   double power_sd = 0;
+  // Least ln time that is possible: no Setting is faster than one that was measured with every knob
+  // at least as high.
+  double least_time = 0;
 };
 
 class Response {
@@ -103,6 +106,7 @@ class Response {
   Curve solve(const Quantity& quantity, const Seen& seen) const;
   Eigen::VectorXd draw(const Quantity& quantity, Random& random) const;
   void keep_physical(std::vector<Belief>& beliefs) const;
+  void keep_monotone(const Seen& time, const Curve& times);
 
   std::vector<Place> places_;
   std::optional<Remembered> remembered_;

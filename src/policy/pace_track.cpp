@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/pace_track.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace hypermile {
+namespace {
+
+constexpr Eigen::Index kLevel = 0;
+constexpr Eigen::Index kLost = 1;
+constexpr Eigen::Index kOffsets = 2;
+
+// Standard deviations, over thirty full windows, of the level's and the offsets' wandering. The
+// least is a walk that no job notices; the most is a job that no bound can be kept for.
+constexpr double kPerWindows = 30;
+constexpr std::array kLevelWanders = {0.00002, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032};
+constexpr std::array kOffsetWanders = {0.00002, 0.0007, 0.003};
+// What each further step of these lists must gain in log likelihood, so that a few unlucky windows
+// are not taken for a walk.
+constexpr double kStepsCost = 0.5;
+// Variance of an offset before it is measured: nothing is known of it.
+constexpr double kUnknown = 100;
+
+double rate(double wander) {
+  return wander * wander / kPerWindows;
+}
+
+}  // namespace
+
+PaceTrack::PaceTrack() {
+  for (std::size_t i = 0; i < kLevelWanders.size(); ++i) {
+    for (std::size_t j = 0; j < kOffsetWanders.size(); ++j) {
+      filters_.push_back({.level_rate = rate(kLevelWanders[i]),
+                          .offset_rate = rate(kOffsetWanders[j]),
+                          .handicap = kStepsCost * static_cast<double>(i + 2 * j)});
+    }
+  }
+}
+
+std::optional<Eigen::Index> PaceTrack::row_of(std::size_t setting) const {
+  const auto found = std::ranges::find(settings_, setting);
+  if (found == settings_.end()) return std::nullopt;
+  return kOffsets + (found - settings_.begin());
+}
+
+Eigen::Index PaceTrack::row_for(std::size_t setting) {
+  if (const auto row = row_of(setting)) return *row;
+  settings_.push_back(setting);
+  const auto n = kOffsets + static_cast<Eigen::Index>(settings_.size());
+  for (Filter& filter : filters_) {
+    filter.state.conservativeResize(n);
+    filter.state(n - 1) = 0;
+    filter.covariance.conservativeResize(n, n);
+    filter.covariance.row(n - 1).setZero();
+    filter.covariance.col(n - 1).setZero();
+    filter.covariance(n - 1, n - 1) = kUnknown;
+  }
+  return n - 1;
+}
+
+void PaceTrack::add(std::size_t setting, double at, double windows, double value, double noise) {
+  const double variance = noise * noise / windows;
+  if (empty()) {
+    if (setting != 0) return;
+    for (Filter& filter : filters_) {
+      filter.state = Eigen::VectorXd::Zero(kOffsets);
+      filter.state(kLevel) = value;
+      filter.covariance = Eigen::MatrixXd::Zero(kOffsets, kOffsets);
+      filter.covariance(kLevel, kLevel) = variance;
+    }
+    at_ = at;
+    return;
+  }
+  const Eigen::Index row = setting == 0 ? kLevel : row_for(setting);
+  const double passed = std::max(at - at_, 0.0);
+  at_ = std::max(at, at_);
+  for (Filter& filter : filters_) {
+    filter.covariance(kLevel, kLevel) += filter.level_rate * passed;
+    for (Eigen::Index i = kOffsets; i < filter.state.size(); ++i) {
+      filter.covariance(i, i) += filter.offset_rate * passed;
+    }
+    Eigen::VectorXd towards = filter.covariance.col(kLevel);
+    double expected = filter.state(kLevel);
+    if (row != kLevel) {
+      towards += filter.covariance.col(row);
+      expected += filter.state(row);
+    }
+    const double all = towards(kLevel) + (row != kLevel ? towards(row) : 0) + variance;
+    const double off = value - expected;
+    filter.likelihood -= 0.5 * (std::log(all) + off * off / all);
+    filter.state += towards * (off / all);
+    filter.covariance -= towards * towards.transpose() / all;
+  }
+  const auto worth = [](const Filter& one) { return one.likelihood - one.handicap; };
+  best_ =
+      static_cast<std::size_t>(std::ranges::max_element(filters_, {}, worth) - filters_.begin());
+}
+
+// The loss is a sum over the job of the offset at its time, so it is part of the state: whatever
+// tells of an offset later corrects what it has cost.
+void PaceTrack::ran(std::size_t setting, double iterations) {
+  const auto row = row_of(setting);
+  if (!row) return;
+  for (Filter& filter : filters_) {
+    const double ratio = std::exp(filter.state(*row));
+    const double slope = iterations * ratio;
+    filter.state(kLost) += iterations * (ratio - 1);
+    filter.covariance.row(kLost) += slope * filter.covariance.row(*row);
+    filter.covariance.col(kLost) += slope * filter.covariance.col(*row);
+  }
+}
+
+void PaceTrack::forget(std::size_t setting) {
+  if (const auto row = row_of(setting)) {
+    const auto n = filters_.front().state.size();
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (i != *row) kept.push_back(i);
+    }
+    for (Filter& filter : filters_) {
+      filter.state = Eigen::VectorXd(filter.state(kept));
+      filter.covariance = Eigen::MatrixXd(filter.covariance(kept, kept));
+    }
+    std::erase(settings_, setting);
+  }
+  for (std::size_t& one : settings_) one -= one > setting;
+}
+
+double PaceTrack::level() const {
+  return empty() ? 0 : best().state(kLevel);
+}
+
+std::optional<double> PaceTrack::offset(std::size_t setting) const {
+  const auto row = row_of(setting);
+  if (!row) return std::nullopt;
+  return best().state(*row);
+}
+
+double PaceTrack::lost() const {
+  return empty() ? 0 : best().state(kLost);
+}
+
+// Where the default is thought slower than it is, every offset is thought smaller: the errors of
+// the level and of what is lost at its expense have opposite signs.
+double PaceTrack::variance(double future) const {
+  if (empty()) return 0;
+  const Eigen::MatrixXd& covariance = best().covariance;
+  const double sum = covariance(kLost, kLost) - 2 * future * covariance(kLost, kLevel) +
+                     future * future * covariance(kLevel, kLevel);
+  return std::max(sum, 0.0);
+}
+
+double PaceTrack::variance_after(double windows, double noise, double future) const {
+  const double now = variance(future);
+  if (!(now > 0) || !(windows > 0)) return now;
+  const Eigen::MatrixXd& covariance = best().covariance;
+  const double with = covariance(kLost, kLevel) - future * covariance(kLevel, kLevel);
+  const double after_one = now - with * with / (covariance(kLevel, kLevel) + noise * noise);
+  if (!(after_one > 0)) return 0;
+  return 1 / (1 / now + windows * (1 / after_one - 1 / now));
+}
+
+}  // namespace hypermile
