@@ -10,10 +10,10 @@
 
 #include "base/environment_variable.h"
 #include "base/nearest.h"
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
-#include "lease/protocol/message.h"
 #include "record/serve/metrics.h"
 
 namespace hypermile {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "cli/command.h"
 #include "cli/history.h"
-#include "lease/protocol/message.h"
 
 namespace hypermile {
 namespace {

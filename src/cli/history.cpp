@@ -3,6 +3,7 @@
 // `hypermile history [RUN]`: the runs that are remembered (record/history.h), as a list, one of
 // them, or all as JSON or CSV.
 #include "cli/history.h"
+#include "base/terminal_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,7 +16,6 @@
 
 #include "base/parse.h"
 #include "cli/command.h"
-#include "lease/protocol/message.h"
 #include "record/log_tail.h"
 
 namespace hypermile {
