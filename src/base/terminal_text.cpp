@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/terminal_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hypermile {
@@ -81,6 +83,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::size_t columns(std::string_view text) {

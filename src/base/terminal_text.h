@@ -19,6 +19,9 @@ std::string harmless(std::string_view text, std::size_t most);
 // others are indented. A word that is longer than a line is not broken.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t column);
 
+// "1 GPU", "2 GPUs".
+std::string counted(std::size_t count, std::string_view what);
+
 // How many columns valid UTF-8 takes, where no character is wider than one.
 std::size_t columns(std::string_view text);
 

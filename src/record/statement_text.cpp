@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An EnergyStatement as Markdown and as JSON.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/terminal_text.h"
 #include "base/version.h"
+#include "record/figures_text.h"
 #include "record/statement.h"
 
 namespace hypermile {
@@ -30,7 +29,7 @@ constexpr const char* kUncertainty =
     "the error of the boards' own sensors is not known to hypermile and is not included";
 
 std::string date(double unix_time) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_time)));
+  return date_text(unix_time, DatePlace::kUtc) + " UTC";
 }
 
 double share(const MeteredEnergy& energy) {

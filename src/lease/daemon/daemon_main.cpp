@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "lease/daemon/crash_recovery.h"
 #include "lease/daemon/daemon_config.h"
@@ -68,10 +69,6 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
     return usage("a guardian takes no other option");
   }
   return options;
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // Reads it as the daemon would, on this machine; also for somebody who is not root.
