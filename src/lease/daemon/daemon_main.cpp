@@ -81,7 +81,9 @@ Result<void> check_config(const std::string& path, std::ostream& out, std::ostre
   for (const std::string& warning : config.warnings) err << "hypermiled: " << warning << "\n";
   out << fmt::format("{}: right; {}, {}{}\n", path, counted(config.allow.rules.size(), "rule"),
                      counted(config.baselines.size(), "baseline"),
-                     config.allow.rules.empty() ? "; only root may lease GPUs" : "");
+                     config.job_rights            ? "; users of running jobs may lease their GPUs"
+                     : config.allow.rules.empty() ? "; only root may lease GPUs"
+                                                  : "");
   return {};
 }
 
