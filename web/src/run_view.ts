@@ -87,6 +87,7 @@ function billCard(job: Job): HTMLElement {
 // One iteration at the kept setting or mix against the default.
 function keptCards(base: Measured, held: Measured, what: "setting" | "mix"): HTMLElement[] {
   const cards = [];
+  const [most, ...others] = held.setting.label.split(", "); // a mix has its shares between commas
   if (held.energy_change !== undefined) {
     cards.push(
       card(
@@ -103,7 +104,7 @@ function keptCards(base: Measured, held: Measured, what: "setting" | "mix"): HTM
       changeWithInterval(held.time_change!, held.time_change_interval95),
       `${duration(base.time_per_iteration_s)} → ${duration(held.time_per_iteration_s)}`,
     ),
-    card(`kept ${what}`, held.setting.label, `${held.windows} window${held.windows === 1 ? "" : "s"}`),
+    card(`kept ${what}`, most!, [...others, `${held.windows} window${held.windows === 1 ? "" : "s"}`].join(", ")),
   );
   return cards;
 }
