@@ -269,7 +269,7 @@ def _reason(events: List[Dict[str, Any]], baseline: Optional[Measured], final: O
     if states and (baseline is None or states[-1]["state"] in ("refused", "left_alone", "unsure")):
         return f"{states[-1]['state']}: {states[-1]['reason']}"
     if states:
-        return "the search was not over when the job ended"
+        return "the search was not over"
     if said:
         return said.splitlines()[-1]
     return "observed only" if baseline is not None else "no iterations were seen: is hypermile.step() called?"

@@ -198,24 +198,27 @@ def optimize(function: None = None, *, max_slowdown: float = ..., policy: Option
              objective: Optional[str] = ..., knobs: Optional[str] = ..., gpu: Optional[str] = ...,
              iterations: Optional[int] = ..., cache: Optional[PathLike] = ..., log: Optional[PathLike] = ...,
              local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...,
-             track: Sequence[Tracker] = ..., first_step: int = ...) -> Watch: ...
+             track: Sequence[Tracker] = ..., first_step: int = ..., price: Optional[str] = ...,
+             carbon: Optional[str] = ...) -> Watch: ...
 
 
 def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05, policy: Optional[str] = None,
              objective: Optional[str] = None, knobs: Optional[str] = None, gpu: Optional[str] = None,
              iterations: Optional[int] = None, cache: Optional[PathLike] = None, log: Optional[PathLike] = None,
              local_rank: Optional[int] = None, device: Optional[int] = None, quiet: bool = True,
-             track: Sequence[Tracker] = (), first_step: int = 0) -> Union[Watch, Function]:
+             track: Sequence[Tracker] = (), first_step: int = 0, price: Optional[str] = None,
+             carbon: Optional[str] = None) -> Union[Watch, Function]:
     """Spends the least energy within a slowdown, while the block or function runs.
 
     Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` is the path of the event log.
     `local_rank` and `device` say which rank of this node this process is and which CUDA device it trains on, where torchrun's
     variables do not say so. Unless `quiet`, prints one line on stderr: what was saved, or why nothing could be done. `track` names
-    trackers (hypermile.trackers), whose steps count from `first_step`.
+    trackers (hypermile.trackers), whose steps count from `first_step`. `price` ("0.30EUR/kWh") and `carbon` ("380g/kWh", or a
+    country such as "FR") add money and CO2e to the result.
     """
     arguments = ["--max-slowdown", _percentage(max_slowdown)]
     options = {"--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu, "--iterations": iterations,
-               "--cache": cache}
+               "--cache": cache, "--price": price, "--carbon": carbon}
     arguments += _given(options)
     watch = Watch(arguments, log, local_rank, device, quiet, track, first_step)
     return watch if function is None else watch(function)
@@ -228,14 +231,16 @@ def observe(function: Function) -> Function: ...
 @overload
 def observe(function: None = None, *, gpu: Optional[str] = ..., log: Optional[PathLike] = ...,
             local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...,
-            track: Sequence[Tracker] = ..., first_step: int = ...) -> Watch: ...
+            track: Sequence[Tracker] = ..., first_step: int = ..., price: Optional[str] = ...,
+            carbon: Optional[str] = ...) -> Watch: ...
 
 
 def observe(function: Optional[Function] = None, *, gpu: Optional[str] = None, log: Optional[PathLike] = None,
             local_rank: Optional[int] = None, device: Optional[int] = None, quiet: bool = True,
-            track: Sequence[Tracker] = (), first_step: int = 0) -> Union[Watch, Function]:
+            track: Sequence[Tracker] = (), first_step: int = 0, price: Optional[str] = None,
+            carbon: Optional[str] = None) -> Union[Watch, Function]:
     """Measures time and energy of each iteration while the block or function runs; changes nothing on any GPU."""
-    watch = Watch(["--observe", *_given({"--gpu": gpu})], log, local_rank, device, quiet, track, first_step)
+    watch = Watch(["--observe", *_given({"--gpu": gpu, "--price": price, "--carbon": carbon})], log, local_rank, device, quiet, track, first_step)
     return watch if function is None else watch(function)
 
 

@@ -20,7 +20,7 @@ TRAINING = """
     if how == "optimize":
         watch = hypermile.optimize(max_slowdown=0.05, policy="fixed:sm=1500", log=log)
     else:
-        watch = hypermile.observe(log=log)
+        watch = hypermile.observe(log=log, price="0.30EUR/kWh", carbon="56g/kWh")
 
     def told():
         if not os.path.exists(log):
@@ -45,6 +45,7 @@ TRAINING = """
         "final": result.final and dict(result.final.setting), "saving": result.saving and result.saving.energy,
         "baseline_s": result.baseline and result.baseline.time_per_iteration_s,
         "baseline_j": result.baseline and result.baseline.energy_per_iteration_j,
+        "job": result.job and [result.job.kwh, result.job.cost, result.job.currency, result.job.co2e_g],
         "iterations": result.totals.get("iterations"), "text": str(result)}))
 """
 
@@ -73,6 +74,8 @@ def test_observe_measures_and_changes_nothing(machine):
     assert told["final"] is None and told["saving"] is None
     assert abs(told["baseline_s"] / 0.0427 - 1) < 0.1
     assert told["baseline_j"] > 10
+    kwh, cost, currency, grams = told["job"]
+    assert abs(cost / kwh - 0.3) < 1e-9 and currency == "EUR" and abs(grams / kwh - 56) < 1e-9
     assert not machine.changed()
 
 

@@ -44,7 +44,7 @@ class TomlReader {
   std::string text(std::string_view key, std::optional<std::string> otherwise = std::nullopt);
   std::vector<std::string> texts(std::string_view key);
   std::vector<double> numbers(std::string_view key, std::size_t most);
-  bool has(std::string_view key) const { return table_.contains(key); }
+  bool has(std::string_view key) { return find(key, false) != nullptr; }
   // Returns an empty table when the key is missing, which is a problem only if `required`.
   TomlReader table(std::string_view key, bool required);
   std::vector<TomlReader> tables(std::string_view key, std::size_t least, std::size_t most);

@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <sstream>
 
 #include "base/environment_variable.h"
 #include "base/nearest.h"
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
-#include "lease/protocol/message.h"
 #include "record/serve/metrics.h"
 
 namespace hypermile {
@@ -37,8 +38,10 @@ std::string overview() {
   std::string out =
       "hypermile: more training per joule\n\n"
       "usage: hypermile COMMAND [OPTIONS]\n\ncommands:\n";
+  constexpr std::size_t kSummaries = 13;
   for (const Command* command : kCommands) {
-    out += fmt::format("  {:<10} {}\n", command->name, command->summary);
+    out += fmt::format("  {:<10} {}\n", command->name,
+                       wrapped(command->summary, kSummaries, kSummaries));
   }
   out +=
       "\n'hypermile COMMAND --help' shows a command's options and examples.\n"
@@ -71,6 +74,32 @@ int print(const Result<std::string>& text, CommandContext& context) {
   return 0;
 }
 
+// "  --log F.jsonl        append …", in lines that fit a terminal.
+std::string option_help(const std::string& name, const std::string& text) {
+  constexpr std::size_t kTexts = 24;
+  std::string out = "  " + name;
+  const bool beside = columns(out) < kTexts;
+  out += beside ? std::string(kTexts - columns(out), ' ') : "\n" + std::string(kTexts, ' ');
+  return out + wrapped(text, kTexts, kTexts) + "\n";
+}
+
+// A line that is too long has its remark below it, and a command that is too long goes on in the
+// next line as shells let it.
+std::string example_help(std::string line) {
+  constexpr std::string_view kMargin = "      ";
+  std::string remark;
+  if (const std::size_t gap = line.find("  ", 2);
+      columns(line) > kTerminalColumns && gap != line.npos) {
+    remark = fmt::format("{}{}\n", kMargin, line.substr(line.find_first_not_of(' ', gap)));
+    line.resize(gap);
+  }
+  if (columns(line) > kTerminalColumns) {
+    const std::size_t blank = line.rfind(' ', kTerminalColumns - 2);
+    line = fmt::format("{} \\\n{}{}", line.substr(0, blank), kMargin, line.substr(blank + 1));
+  }
+  return line + "\n" + remark;
+}
+
 // A CLI11 parser of one command, made from the table of options.
 class CommandParser {
  public:
@@ -81,22 +110,29 @@ class CommandParser {
         texts_(specs_.size()),
         flags_(specs_.size()) {
     for (std::size_t i = 0; i < specs_.size(); ++i) add(i);
-    app_.add_option("--config", config_, "take options from this TOML file")->type_name("F.toml");
+    app_.add_option("--config", config_, kConfigHelp);
     if (!command.positional.empty()) {
       app_.add_option(std::string(command.positional), positional_, "");
     }
-    app_.footer("examples:\n" + std::string(command.examples));
     // check_extras() reports unknown options itself, with the nearest names.
     app_.allow_extras();
   }
 
   std::string help() const {
-    std::string text = app_.help();
-    constexpr std::string_view kUsageEnd = " [OPTIONS]\n";
-    const std::size_t at = text.find(kUsageEnd);
-    if (command_.runs_command && at != std::string::npos)
-      text.insert(at + kUsageEnd.size() - 1, " -- COMMAND [ARGUMENTS]");
-    return text;
+    std::string out = fmt::format("{}\n\nusage: hypermile {} [OPTIONS]{}{}\n\noptions:\n",
+                                  wrapped(command_.summary, 0, 0), command_.name,
+                                  command_.positional.empty() ? "" : " ", command_.positional);
+    if (command_.runs_command) out.insert(out.rfind("\n\n"), " -- COMMAND [ARGUMENTS]");
+    for (const OptionSpec& spec : specs_) {
+      out +=
+          option_help(fmt::format("--{}{}{}", spec.name, spec.value.empty() ? "" : " ", spec.value),
+                      described(spec));
+    }
+    out += option_help("--config F.toml", kConfigHelp) + option_help("-h, --help", "print this");
+    out += "\nexamples:\n";
+    std::istringstream lines{std::string(command_.examples)};
+    for (std::string line; std::getline(lines, line);) out += example_help(line);
+    return out;
   }
 
   // nullopt where --help was given.
@@ -136,11 +172,13 @@ class CommandParser {
       app_.add_flag(name, flag, std::string(spec.help));
       return;
     }
-    std::string help(spec.help);
-    if (!spec.fallback.empty()) help += fmt::format(" (default {})", spec.fallback);
-    CLI::Option* option = app_.add_option(name, texts_[i], help);
-    option->type_name(std::string(spec.value));
+    CLI::Option* option = app_.add_option(name, texts_[i], std::string(spec.help));
     if (spec.kind == OptionKind::kAddress) option->expected(0, 1);
+  }
+
+  static std::string described(const OptionSpec& spec) {
+    const bool told = spec.kind != OptionKind::kFlag && !spec.fallback.empty();
+    return fmt::format("{}{}", spec.help, told ? fmt::format(" (default {})", spec.fallback) : "");
   }
 
   Error usage(const std::string& message) const {
@@ -188,6 +226,8 @@ class CommandParser {
   struct Flag {
     bool value = false;  // not vector<bool>: CLI11 needs a reference
   };
+
+  static constexpr const char* kConfigHelp = "take options from this TOML file";
 
   const Command& command_;
   CLI::App app_;

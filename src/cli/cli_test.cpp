@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/terminal_text.h"
 #include "record/event.h"
 #include "testing/cli_fixture.h"
 
@@ -33,6 +34,38 @@ TEST_F(Cli, HelpShowsHowACommandIsCalled) {
   EXPECT_EQ(run({"help", "run"}), 0);
   EXPECT_EQ(out(), help);
   EXPECT_EQ(run({"help", "rnu"}), 2);
+}
+
+// Lines of a text that an 80-column terminal would break.
+std::vector<std::string> too_wide(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    if (columns(line) > 80) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(Cli, HelpAndListsFitATerminal) {
+  for (const Command* command : all_commands()) {
+    EXPECT_EQ(run({std::string(command->name), "--help"}), 0);
+    EXPECT_EQ(too_wide(out()), std::vector<std::string>()) << command->name;
+  }
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_EQ(too_wide(out()), std::vector<std::string>());
+  EXPECT_EQ(run({"list"}), 0);
+  EXPECT_EQ(too_wide(out()), std::vector<std::string>());
+  EXPECT_EQ(run({"doctor", "--gpu", "sim:h200", "--watch", "0.1s"}), 0) << err();
+  const std::string last = "clocks can be changed by you: ";  // one line, for scripts
+  EXPECT_EQ(too_wide(out().substr(0, out().find(last))), std::vector<std::string>());
+}
+
+TEST_F(Cli, HelpOfACommandTellsNothingOfOthers) {
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  for (const char* other : {"(run, attach)", "evaluate", "simulate takes", "5000"})
+    EXPECT_EQ(out().find(other), std::string::npos) << other << "\n" << out();
+  EXPECT_EQ(run({"statement", "--help"}), 0);
+  EXPECT_EQ(out().find("trained model"), std::string::npos) << out();
 }
 
 TEST_F(Cli, ListsWhatOptionsCanName) {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "cli/command.h"
 #include "cli/history.h"
-#include "lease/protocol/message.h"
 
 namespace hypermile {
 namespace {
@@ -32,8 +32,14 @@ std::optional<double> in_ms(const std::optional<double>& seconds) {
   return seconds ? std::optional(1e3 * *seconds) : std::nullopt;
 }
 
+// "" where the two runs were priced in different ones.
+std::string currency(const RememberedRun& a, const RememberedRun& b) {
+  const std::string one = a.figures.value("currency", ""), other = b.figures.value("currency", "");
+  return one == other || other.empty() ? one : one.empty() ? other : "";
+}
+
 std::vector<Row> rows(const RememberedRun& a, const RememberedRun& b) {
-  const auto both = [&](const char* name, const char* unit, const char* key, double scale,
+  const auto both = [&](const char* name, const std::string& unit, const char* key, double scale,
                         int digits) {
     const auto of = [&](const RememberedRun& run) {
       const auto value = run.figure(key);
@@ -50,7 +56,7 @@ std::vector<Row> rows(const RememberedRun& a, const RememberedRun& b) {
            ratio(b, "joules", "iterations"), 3},
           both("energy saved", "%", "energy_change", -100, 2),
           both("time lost", "%", "time_change", 100, 2),
-          both("cost", "", "cost", 1, 4),
+          both("cost", currency(a, b), "cost", 1, 4),
           both("emitted", "g CO2e", "co2e_g", 1, 2)};
 }
 
@@ -89,9 +95,13 @@ Result<void> run_compare(const CommandArguments& arguments, CommandContext& cont
     return {};
   }
   const auto safe = [](const std::string& text) { return harmless(text, text.size()); };
-  context.out << fmt::format("A: {}, {}, kept {}\nB: {}, {}, kept {}\n\n", safe(a.command),
-                             when(a.unix_time), safe(a.kept), safe(b.command), when(b.unix_time),
-                             safe(b.kept));
+  const auto named = [&](char name, const RememberedRun& run) {
+    constexpr std::size_t kColumn = 3;
+    const std::string text =
+        fmt::format("{}, {}, kept {}", safe(run.command), when(run.unix_time), safe(run.kept));
+    return fmt::format("{}: {}\n", name, wrapped(text, kColumn, kColumn));
+  };
+  context.out << named('A', a) << named('B', b) << "\n";
   context.out << fmt::format("{:<28} {:>14} {:>14} {:>10}\n", "", "A", "B", "B - A");
   for (const Row& row : rows(a, b)) {
     if (!row.a && !row.b) continue;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "gpu/nvml/nvml_setters.h"
 #include "lease/daemon/daemon_process.h"
@@ -52,10 +53,11 @@ DoctorFinding without_daemon(const std::string& socket, const RightsFacts& right
 
 std::vector<DoctorFinding> with_daemon(const wire::DaemonStatus& status) {
   const auto allowed = std::ranges::count_if(status.gpus, &wire::GpuStatus::allowed);
-  DoctorFinding finding{"daemon", DoctorVerdict::kOk,
-                        fmt::format("hypermiled {} (pid {}) serves {} GPU(s), you may lease {}",
-                                    status.version, status.pid, status.gpus.size(), allowed),
-                        ""};
+  DoctorFinding finding{
+      "daemon", DoctorVerdict::kOk,
+      fmt::format("hypermiled {} (pid {}) serves {}, you may lease {}", status.version, status.pid,
+                  counted(status.gpus.size(), "GPU"), allowed),
+      ""};
   const auto warn = [&](const std::string& detail, const std::string& fix) {
     finding.verdict = DoctorVerdict::kWarn;
     finding.detail += "; " + detail;

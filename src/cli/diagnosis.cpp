@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
+
 namespace hypermile {
 namespace {
 
@@ -84,11 +86,13 @@ nlohmann::json sensor_json(const SensorReport& sensor) {
 
 }  // namespace
 
-std::string to_line(const DoctorFinding& finding) {
-  std::string line =
-      fmt::format("{:<5} {:<10} {}", verdict_text(finding.verdict), finding.name, finding.detail);
-  if (!finding.fix.empty()) line += fmt::format("; {}", finding.fix);
-  return line;
+std::string to_lines(const DoctorFinding& finding, std::size_t indent) {
+  const std::string name =
+      fmt::format("{:<5} {:<10} ", verdict_text(finding.verdict), finding.name);
+  const std::string text =
+      finding.fix.empty() ? finding.detail : finding.detail + "; " + finding.fix;
+  const std::size_t column = indent + columns(name);
+  return name + wrapped(text, column, column);
 }
 
 DoctorFinding diagnose_control(const Capabilities& capabilities, const ClockRights& rights) {

@@ -36,8 +36,9 @@ struct GpuDiagnosis {
   std::vector<SensorReport> sensors;
 };
 
-// "ok    sm_clock   345 to 1980 MHz in 110 steps".
-std::string to_line(const DoctorFinding& finding);
+// "ok    sm         345 to 1980 MHz, 110 steps", in lines that fit a terminal where the first one
+// is indented by `indent`.
+std::string to_lines(const DoctorFinding& finding, std::size_t indent);
 
 // Knobs, barriers, rights and processes on the GPU; `sensors` is left empty. Only reads.
 GpuDiagnosis diagnose_gpu(Gpu& gpu, const ClockRights& rights);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "cli/command.h"
 #include "cli/daemon_diagnosis.h"
 #include "cli/diagnosis.h"
@@ -29,15 +30,15 @@ void print_gpu(const GpuDiagnosis& gpu, std::ostream& out) {
   out << fmt::format("\n{}{} ({})\n",
                      gpu.identity.index ? fmt::format("GPU {}: ", *gpu.identity.index) : "",
                      gpu.identity.name, gpu.identity.uuid.text());
-  for (const DoctorFinding& finding : gpu.findings) out << "  " << to_line(finding) << "\n";
-  out << fmt::format("  {:<19} {:>18} {:>12} {:>12}  {}\n", "sensor", "value", "changes", "call",
-                     "");
+  for (const DoctorFinding& finding : gpu.findings) out << "  " << to_lines(finding, 2) << "\n";
+  constexpr std::size_t kNotes = 61;
+  out << fmt::format("  {:<18} {:>18} {:>9} {:>9}\n", "sensor", "value", "changes", "call");
   for (const SensorReport& sensor : gpu.sensors) {
     out << fmt::format(
-        "  {:<19} {:>18} {:>12} {:>12}  {}\n", sensor.name,
-        sensor.present ? sensor.value : "absent",
+        "  {:<18} {:>18} {:>9} {:>9}{}\n", sensor.name, sensor.present ? sensor.value : "absent",
         sensor.refresh ? fmt::format("{:.1f} ms", sensor.refresh->value() * 1e3) : "-",
-        sensor.cost ? fmt::format("{:.1f} µs", sensor.cost->value() * 1e6) : "-", sensor.note);
+        sensor.cost ? fmt::format("{:.1f} µs", sensor.cost->value() * 1e6) : "-",
+        sensor.note.empty() ? "" : "  " + wrapped(sensor.note, kNotes, kNotes));
   }
 }
 
@@ -101,10 +102,9 @@ Result<void> ask_for_yes(const OptionValues& options, std::size_t gpus, CommandC
                  "add --yes, or run it at a terminal"};
   }
   context.err << fmt::format(
-      "This lowers each clock and the power limit of {} GPU(s) by one step, for at most 15 s "
-      "each.\n"
-      "A job on them may run a little slower meanwhile. Go on? [y/N] ",
-      gpus);
+      "This lowers each clock and the power limit of {} by one step, for at most 15 s\n"
+      "each. A job there may run a little slower meanwhile. Go on? [y/N] ",
+      counted(gpus, "GPU"));
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return {};
@@ -179,7 +179,9 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
   if (arguments.options.flag("json")) {
     context.out << diagnosis_json(patients.findings, gpus, rights).dump() << "\n";
   } else {
-    for (const DoctorFinding& finding : patients.findings) context.out << to_line(finding) << "\n";
+    for (const DoctorFinding& finding : patients.findings) {
+      context.out << to_lines(finding, 0) << "\n";
+    }
     for (const GpuDiagnosis& gpu : gpus) print_gpu(gpu, context.out);
     context.out << "\n" << to_line(rights) << "\n";
   }

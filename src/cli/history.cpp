@@ -3,19 +3,18 @@
 // `hypermile history [RUN]`: the runs that are remembered (record/history.h), as a list, one of
 // them, or all as JSON or CSV.
 #include "cli/history.h"
+#include "base/terminal_text.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <ostream>
 
 #include "base/parse.h"
 #include "cli/command.h"
-#include "lease/protocol/message.h"
+#include "record/figures_text.h"
 #include "record/log_tail.h"
 
 namespace hypermile {
@@ -141,7 +140,7 @@ Result<void> run_history(const CommandArguments& arguments, CommandContext& cont
 }  // namespace
 
 std::string when(double unix_time) {
-  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(unix_time)));
+  return date_text(unix_time, DatePlace::kHere);
 }
 
 Result<History> open_history(const OptionValues& options) {

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "base/terminal_text.h"
+
 namespace hypermile {
 namespace {
 
@@ -45,6 +49,20 @@ TEST(OneStepDown, IsNothingWhereTheCardListsNoLowerValue) {
   Capabilities without = card();
   without.sm_clock_lock = Support::kNo;
   EXPECT_EQ(one_step_down(Knob::kSmClock, without, reads(1980, 0.9, 700)), std::nullopt);
+}
+
+TEST(CardTrial, FitsATerminal) {
+  CardTrial trial;
+  trial.identity.name = "NVIDIA H200";
+  KnobTrial knob;
+  knob.knob = Knob::kSmClock;
+  knob.before = knob.asked = knob.seen = knob.after = 12345;
+  knob.set_took = knob.seen_after = knob.restore_took = Seconds(9.9999);
+  knob.note = "the clock was not above this value before: run it while the GPU computes";
+  trial.knobs = {knob};
+
+  std::istringstream lines(to_text(trial));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns(line), 80U) << line;
 }
 
 }  // namespace

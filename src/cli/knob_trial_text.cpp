@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "cli/knob_trial.h"
 
@@ -38,15 +39,17 @@ nlohmann::json seconds_or_null(const std::optional<Seconds>& value) {
 std::string to_text(const CardTrial& trial) {
   std::string text = fmt::format(
       "--- hypermile {} doctor --try ---\ncard    {} ({})\ndriver  {}\nlease   from {}\n"
-      "{:<6} {:>8} {:>8} {:>8} {:>11} {:>11} {:>8} {:>11}  {}\n",
+      "{:<6} {:>7} {:>7} {:>7} {:>9} {:>10} {:>7} {:>11}\n",
       kVersion, trial.identity.name, trial.identity.uuid.text(), trial.identity.driver_version,
       trial.guarded ? "a guardian" : "the daemon", "knob", "before", "asked", "reads", "set in",
-      "seen after", "after", "restored in", "");
+      "seen after", "after", "restored in");
   for (const KnobTrial& knob : trial.knobs) {
-    text += fmt::format("{:<6} {:>8} {:>8} {:>8} {:>11} {:>11} {:>8} {:>11}  {}\n",
-                        to_string(knob.knob), number(knob.before), number(knob.asked),
-                        number(knob.seen), ms(knob.set_took), ms(knob.seen_after),
-                        number(knob.after), ms(knob.restore_took), verdict(knob));
+    constexpr std::size_t kVerdicts = 7;
+    text +=
+        fmt::format("{:<6} {:>7} {:>7} {:>7} {:>9} {:>10} {:>7} {:>11}\n       {}\n",
+                    to_string(knob.knob), number(knob.before), number(knob.asked),
+                    number(knob.seen), ms(knob.set_took), ms(knob.seen_after), number(knob.after),
+                    ms(knob.restore_took), wrapped(verdict(knob), kVerdicts, kVerdicts));
   }
   if (!trial.problem.empty()) text += "FAILED: " + trial.problem + "\n";
   return text + fmt::format("--- {:.1f} s; clocks in MHz, limits in W ---\n", trial.took.value());

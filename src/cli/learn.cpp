@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "cli/command.h"
 #include "predict/model_file.h"
 #include "predict/train.h"
@@ -82,9 +83,10 @@ Result<void> run_learn(const CommandArguments& arguments, CommandContext& contex
     context.out << json_of(model, set).dump() << "\n";
     return {};
   }
-  context.out << fmt::format("{} jobs of {} cards in {} file(s); {} problem(s)\n",
-                             set.examples.size(), model.cards.size(), set.sources.size(),
-                             set.problems.size());
+  context.out << fmt::format(
+      "{} of {} in {}; {}\n", counted(set.examples.size(), "job"),
+      counted(model.cards.size(), "card"), counted(set.sources.size(), "file"),
+      set.problems.empty() ? "no problem" : counted(set.problems.size(), "problem"));
   context.out << line_of("workloads left out", model.by_workload);
   if (model.by_card) context.out << line_of("cards left out", *model.by_card);
   context.out << fmt::format("wrote {}\n", values.text("out"));

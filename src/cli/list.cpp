@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "base/nearest.h"
+#include "base/terminal_text.h"
 #include "cli/command.h"
 #include "plan/builtin_networks.h"
 #include "policy/policies.h"
@@ -20,6 +21,7 @@
 namespace hypermile {
 namespace {
 
+constexpr std::size_t kTitles = 29;  // column of the titles
 constexpr std::array<std::string_view, 4> kKinds = {"policies", "workloads", "gpus", "networks"};
 
 Result<void> run_list(const CommandArguments& arguments, CommandContext& context) {
@@ -39,7 +41,8 @@ Result<void> run_list(const CommandArguments& arguments, CommandContext& context
       } else if (each.title.empty()) {
         context.out << fmt::format("  {}\n", each.name);
       } else {
-        context.out << fmt::format("  {:<26} {}\n", each.name, each.title);
+        context.out << fmt::format("  {:<26} {}\n", each.name,
+                                   wrapped(each.title, kTitles, kTitles));
       }
     }
   }

@@ -93,10 +93,9 @@ constexpr OptionSpec kTable[] = {
      "rank that waits for ranks on other machines"},
     {"status", kFlag, "", "false", "simulate",
      "print the GPUs of the NVML stand-in with their locks, limits and clocks"},
-    {"gpus", kInteger, "N", "", "simulate plan",
-     "simulate one job on N GPUs that wait for each other, under the whole controller; plan: GPUs "
-     "that exchange gradients",
-     true, 1024},
+    {"gpus", kInteger, "N", "", "simulate",
+     "simulate one job on N GPUs that wait for each other, under the whole controller", true, 1024},
+    {"gpus", kInteger, "N", "", "plan", "GPUs that exchange gradients", true, 1024},
     {"imbalance", kFraction, "X", "0", "simulate",
      "with --gpus: how much less work the GPU with least work has than the one with most"},
     {"steady", kFlag, "", "false", "run attach",
@@ -105,9 +104,11 @@ constexpr OptionSpec kTable[] = {
      "keep every policy within the bound as hypermile keeps its own"},
     {"no-slack", kFlag, "", "false", "simulate",
      "with --gpus: give all GPUs the same setting, even those that wait for others"},
-    {"seconds", kDuration, "N", "", "monitor counters simulate",
-     "stop after this time; without it, monitor runs until it is interrupted, and "
-     "counters and simulate --realtime run for 10s"},
+    {"seconds", kDuration, "T", "", "monitor",
+     "stop after this time; without it: when it is interrupted"},
+    {"seconds", kDuration, "T", "", "counters", "stop after this time; without it: after 10s"},
+    {"seconds", kDuration, "T", "", "simulate",
+     "with --realtime: stop after this time; without it: after 10s"},
     {"interval", kDuration, "T", "1s", "monitor counters",
      "time between two lines; where it is given, counters --json prints its document once "
      "per interval"},
@@ -133,10 +134,11 @@ constexpr OptionSpec kTable[] = {
      "a file of mode 600; browsers must show the token in its first line"},
     {"seed", kInteger, "N", "1", "monitor sweep demo evaluate learn simulate",
      "seed of all random numbers"},
-    {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate run attach",
-     "the policy to follow (run, attach), or the policies to judge, or 'all'; besides "
-     "hypermile's own there are published ones, such as gpoeo, the method of Wang et al. "
-     "(TPDS 2022) that predicts energy per clock and searches nearby (docs/design/policies.md)"},
+    {"policy", kList, "P", "hypermile", "run attach",
+     "the policy to follow: hypermile's own, a published one such as gpoeo (Wang et al., TPDS "
+     "2022), or one setting such as fixed:sm=1410; 'hypermile list policies' names them all"},
+    {"policy", kList, "P[,P…]", "hypermile", "evaluate simulate",
+     "the policies to judge, or 'all'; 'hypermile list policies' names them"},
     {"max-slowdown", kSlowdown, "S", "5%", "evaluate predict simulate plan run attach",
      "how much slower the job may get: 5%, 0.05 or 1.05 (up to 1.5); 0 means no measurable "
      "slowdown (0.5 %)"},
@@ -171,9 +173,8 @@ constexpr OptionSpec kTable[] = {
      "with activation checkpointing: the number of parts that run their forward pass again"},
     {"link", kNumber, "GB/s", "25", "plan",
      "what each of several GPUs sends in a second while gradients are exchanged"},
-    {"layers", kFlag, "", "false", "plan sweep",
-     "plan: show every layer, not only the longest; sweep: measure single layers, for plan "
-     "--measured"},
+    {"layers", kFlag, "", "false", "plan", "show every layer, not only the longest"},
+    {"layers", kFlag, "", "false", "sweep", "measure single layers, for plan --measured"},
     {"page", kText, "F.html", "", "plan",
      "write roofline, timeline and time against energy to this HTML file"},
     {"host-watts", kNumber, "W", "0", "evaluate predict simulate run attach",
@@ -183,24 +184,31 @@ constexpr OptionSpec kTable[] = {
     {"carbon", kCarbon, "C", "", "run attach statement",
      "what electricity emits: such as 380g/kWh, or a country of carbon/intensity.csv such as FR; "
      "summaries then tell CO2e beside joules"},
-    {"history", kText, "F.jsonl", "default", "run attach history compare",
+    {"history", kText, "F.jsonl", "default", "run attach",
+     "the file in which this run is remembered; 'default' is "
+     "$XDG_STATE_HOME/hypermile/history.jsonl, 'no' remembers nothing"},
+    {"history", kText, "F.jsonl", "default", "history compare",
      "the file in which runs are remembered; 'default' is "
-     "$XDG_STATE_HOME/hypermile/history.jsonl, and for run and attach 'no' remembers nothing"},
+     "$XDG_STATE_HOME/hypermile/history.jsonl"},
     {"power-budget", kNumber, "W", "", "evaluate predict simulate run attach",
      "mean power that the chosen setting may not exceed, in W"},
-    {"iterations", kInteger, "N", "5000", "evaluate simulate run attach",
-     "length of the job; without it, simulate takes the length of the workload, and run "
-     "and attach guess as the job runs",
-     true, 1'000'000'000'000},
+    {"iterations", kInteger, "N", "", "run attach",
+     "length of the job; without it: guessed as the job runs", true, 1'000'000'000'000},
+    {"iterations", kInteger, "N", "", "simulate",
+     "length of each job; without it: as its workload file has it", true, 1'000'000'000'000},
+    {"iterations", kInteger, "N", "5000", "evaluate", "length of each job", true,
+     1'000'000'000'000},
     {"effects", kNumber, "X", "1", "simulate sweep",
      "scale of the effects that no policy models: 1 as on real cards, 2 doubled, 0 off"},
     {"text", kFlag, "", "false", "report",
      "print the summary of each run in the log instead of writing a page", false},
     {"csv", kFlag, "", "false", "history", "print all runs as CSV", false},
     {"last", kInteger, "N", "20", "history", "how many runs to list, the newest ones"},
-    {"out", kText, "FILE", "", "learn sweep report statement",
-     "the file to write: the trained model (learn), the table (sweep, which continues "
-     "from FILE.journal), the page (report; without it, beside the log), or the statement"},
+    {"out", kText, "FILE", "", "learn", "the file for the trained model"},
+    {"out", kText, "FILE", "", "sweep",
+     "the file for the table; an interrupted sweep goes on from FILE.journal"},
+    {"out", kText, "FILE", "", "report", "the page to write; without it: beside the log"},
+    {"out", kText, "FILE", "", "statement", "the file to write; without it: standard output"},
     {"grid", kText, "GRID", "sm=16", "sweep",
      "which settings to measure: sm=16 (sixteen SM clocks, evenly spaced), "
      "sm=all,mem=all, sm=1500/1200, limit=4"},
@@ -217,10 +225,12 @@ constexpr OptionSpec kTable[] = {
      "the default clocks"},
     {"kind", kText, "boosted|analytic|joined", "boosted", "learn",
      "gradient-boosted trees, a linear model of few features, or the mean of both"},
-    {"model", kText, "MODEL", "", "predict evaluate run attach simulate",
-     "a model that learn has written; run and attach take models/predictor.json without "
-     "it; evaluate and simulate: nobody predicts without it, and it must not have seen the "
-     "sweeps or jobs that are judged"},
+    {"model", kText, "MODEL", "", "run attach",
+     "a model that learn has written; without it: models/predictor.json"},
+    {"model", kText, "MODEL", "", "predict", "a model that learn has written"},
+    {"model", kText, "MODEL", "", "evaluate simulate",
+     "a model that learn has written, from which policies start; it must not have seen the sweeps "
+     "or jobs that are judged; without it nobody predicts"},
     {"check", kText, "F.csv", "", "predict",
      "compare with what this sweep has measured, in rows at 0.6 of the default SM clock "
      "or more"},
@@ -229,18 +239,19 @@ constexpr OptionSpec kTable[] = {
     {"power-noise", kFraction, "X", "1%", "evaluate",
      "relative standard deviation of the power measured in one window"},
     {"drift", kFraction, "X", "0", "evaluate", "slow relative drift of the time per iteration"},
-    {"repeat", kInteger, "K", "3", "evaluate simulate",
-     "runs of each policy on each curve; with --gpus, runs of each job on the same cards "
-     "(1 without this option)",
-     true, 10'000},
+    {"repeat", kInteger, "K", "3", "evaluate", "runs of each policy on each curve", true, 10'000},
+    {"repeat", kInteger, "K", "", "simulate",
+     "with --gpus: runs of each job on the same cards; without it: 1", true, 10'000},
     {"controller", kFlag, "", "false", "evaluate",
      "play the whole controller in virtual time, not the policy alone"},
     {"curves", kText, "F.csv", "", "evaluate",
      "judge only the curves listed in this file by set (the sweep's folder), gpu and "
      "workload"},
-    {"knobs", kList, "sm,mem,limit", "", "evaluate predict simulate run attach",
-     "the knobs that may move; without it: all that the sweep moved (evaluate), sm "
-     "(predict), sm and mem (simulate, run, attach)"},
+    {"knobs", kList, "sm,mem,limit", "", "run attach simulate",
+     "the knobs that may move; without it: sm and mem"},
+    {"knobs", kList, "sm,mem,limit", "", "evaluate",
+     "the knobs that may move; without it: all that the sweep moved"},
+    {"knobs", kList, "sm,mem,limit", "", "predict", "the knobs that may move; without it: sm"},
 };
 
 // `commands` are names separated by blanks.

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "cli/command.h"
-#include "lease/protocol/message.h"
 #include "record/nodes_report.h"
 #include "record/report_data.h"
 #include "record/report_page.h"

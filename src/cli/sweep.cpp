@@ -210,8 +210,8 @@ class Sweep {
     if (!options_.flag("json")) {
       context_.out << fmt::format(
           "{0}: {1} windows, {2} left out\n"
-          "Next: 'hypermile evaluate {0}' judges policies on it; 'hypermile learn' needs the\n"
-          "sweeps of two jobs or more.\n",
+          "Next: 'hypermile evaluate {0}' judges policies on it;\n"
+          "'hypermile learn' needs the sweeps of two jobs or more.\n",
           options_.text("out"), progress.planned, progress.refused);
     }
     return {};

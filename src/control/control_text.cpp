@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/terminal_text.h"
 #include "record/figures_json.h"
 #include "record/figures_text.h"
 #include "record/setting_json.h"
@@ -36,7 +37,7 @@ std::string text_of(const PhaseControl& phase, const JobPhase& measured, bool se
   const std::string kept = kept_text(measured, label);
   std::string text = default_text(measured, label) + kept;
   if (!phase.held) {
-    text += fmt::format("    {}the search was not over when the job ended\n", label);
+    text += fmt::format("    {}the search was not over\n", label);
   } else if (phase.kept.empty() && phase.shares.size() < 2) {
     text += fmt::format("    {}kept the driver's default: nothing better was found\n", label);
   }
@@ -90,7 +91,7 @@ std::string to_text(const ControlOutcome& outcome, const RunFigures& figures) {
     text += " were not changed";
   } else {
     text += fmt::format(
-        " of {} GPU(s) were changed {} and {}", summary.gpus.size(),
+        " of {} were changed {} and {}", counted(summary.gpus.size(), "GPU"),
         summary.setting_changes == 1 ? "once" : fmt::format("{} times", summary.setting_changes),
         summary.restored ? "given back" : "could NOT all be given back");
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/statistics.h"
+#include "base/terminal_text.h"
 #include "control/run_summary.h"
 #include "record/figures_json.h"
 #include "record/figures_text.h"
@@ -123,8 +124,8 @@ std::string text_of(const PhaseReport& phase, bool several, bool costs) {
   line += "\n";
   if (cost && costs) line += windows_words(*cost);
   for (const auto& [reason, count] : phase.unusable) {
-    line +=
-        fmt::format("      not fit for decisions, {} of {}: {}\n", count, phase.windows, reason);
+    line += fmt::format("      {} of {} not fit for decisions: {}\n", count,
+                        counted(phase.windows, "window"), reason);
   }
   return line;
 }

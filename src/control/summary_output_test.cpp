@@ -57,7 +57,7 @@ TEST(SummaryText, IsWhatAPersonWantsToKnow) {
       "605 W at 1890 MHz\n"
       "      from 94 windows, 93 of them on the GPU's own clock; energy counter -0.4 % against "
       "power samples\n"
-      "      not fit for decisions, 1 of 95: another process\n"
+      "      1 of 95 windows not fit for decisions: another process\n"
       "    phase 1: 60 iterations, 12.30 ms each\n"
       "      from 1 window, 0 of them on the GPU's own clock\n"
       "  note: something to note\n");

@@ -122,7 +122,7 @@ void measure_refresh(Gpu& gpu, Clock& clock, Seconds watch, bool cheap, std::sto
   for (auto& [form, changes] : watched) {
     reports[form].refresh = changes.refresh();
     if (!reports[form].refresh) {
-      reports[form].note = fmt::format("did not change in {:g} s", watch.value());
+      reports[form].note = fmt::format("no change in {:g} s", watch.value());
     }
   }
 }

@@ -43,7 +43,7 @@ TEST(ProbeSensors, TellsAbsentSensorsFromConstantOnes) {
   EXPECT_FALSE(named(reports, "temperature").present);
   EXPECT_EQ(named(reports, "temperature").note, "not reported by this card or driver");
   EXPECT_TRUE(named(reports, "sm_clock").present);
-  EXPECT_EQ(named(reports, "sm_clock").note, "did not change in 1 s");
+  EXPECT_EQ(named(reports, "sm_clock").note, "no change in 1 s");
   EXPECT_FALSE(named(reports, "activity").present);
 }
 

@@ -2,8 +2,10 @@
 #include "record/event_log.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -140,6 +142,8 @@ TEST(DescribeRun, NamesProgramCommandAndGpus) {
   EXPECT_EQ(start.gpus.size(), 1U);
   EXPECT_FALSE(start.run.empty());
   EXPECT_TRUE(start.environment.contains("kernel"));
+  ::unsetenv("USER");
+  EXPECT_EQ(describe_run(clock, {}, {}).environment.at("user"), std::to_string(::getuid()));
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/figures_text.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <vector>
+
+#include "base/terminal_text.h"
 
 namespace hypermile {
 namespace {
@@ -126,6 +130,14 @@ std::string bill_text(const JobBill& bill) {
                      fmt::join(saved, ", "));
 }
 
+std::string date_text(double unix_time, DatePlace place) {
+  constexpr double kYear10000 = 253'402'300'800.0;
+  if (!(unix_time >= 0 && unix_time < kYear10000)) return "no known time";
+  const auto seconds = static_cast<std::time_t>(unix_time);
+  return fmt::format("{:%Y-%m-%d %H:%M}",
+                     place == DatePlace::kUtc ? fmt::gmtime(seconds) : fmt::localtime(seconds));
+}
+
 std::string default_text(const JobPhase& phase, const std::string& label) {
   const SettingCost* usual = phase.at({});
   return usual != nullptr ? fmt::format("    {}default: {}\n", label, cost_text(*usual)) : "";
@@ -148,14 +160,17 @@ std::string kept_text(const JobPhase& phase, const std::string& label) {
 }
 
 std::string tried_text(const JobPhase& phase) {
-  std::vector<std::string> tried;
+  constexpr std::size_t kMost = 8;  // the report and --json have all
+  std::string text;
+  std::size_t tried = 0;
   for (const SettingCost& each : phase.settings) {
-    if (each.setting.empty() || each.kept) continue;
+    if (each.setting.empty() || each.kept || ++tried > kMost) continue;
     const std::string change = change_text(each);
-    tried.push_back(change.empty() ? to_string(each.setting)
-                                   : fmt::format("{} ({})", to_string(each.setting), change));
+    text += fmt::format("      tried {}{}{}\n", to_string(each.setting), change.empty() ? "" : ": ",
+                        change);
   }
-  return tried.empty() ? "" : fmt::format("      tried: {}\n", fmt::join(tried, "; "));
+  if (tried > kMost) text += fmt::format("      and {}\n", counted(tried - kMost, "other setting"));
+  return text;
 }
 
 }  // namespace hypermile

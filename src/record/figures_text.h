@@ -33,6 +33,11 @@ std::string job_short_text(const JobTotals& job);
 // "0.0421 kWh of the GPUs, 0.0126 EUR, 16.0 g CO₂e; saved 0.0005 EUR, 0.6 g CO₂e"
 std::string bill_text(const JobBill& bill);
 
+// "2026-11-18 15:27", in UTC or at this machine's place; "no known time" for a number that is no
+// date of the next 8,000 years, as a damaged log may have.
+enum class DatePlace { kUtc, kHere };
+std::string date_text(double unix_time, DatePlace place);
+
 // Indented lines about one phase; each begins with `label` where it is not empty. "" where nothing
 // was measured.
 std::string default_text(const JobPhase& phase, const std::string& label);

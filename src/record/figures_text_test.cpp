@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hypermile {
 namespace {
 
@@ -51,6 +53,12 @@ TEST(FiguresText, NamesARunAtTheDefault) {
   totals.against_default_run = true;
 
   EXPECT_NE(job_text(totals).find("against a run at the default: "), std::string::npos);
+}
+
+TEST(FiguresText, ATimeThatIsNoDateIsNotKnown) {
+  EXPECT_EQ(date_text(0, DatePlace::kUtc), "1970-01-01 00:00");
+  for (const double wrong : {1e308, -1.0, 3e11, std::nan("")})
+    EXPECT_EQ(date_text(wrong, DatePlace::kUtc), "no known time");
 }
 
 TEST(FiguresText, ABillReadsAsASentence) {

@@ -32,7 +32,9 @@ RunStart describe_run(const Clock& clock, std::vector<std::string> command,
     start.environment["host"] = system.nodename;
     start.environment["kernel"] = fmt::format("{} {}", system.sysname, system.release);
   }
-  if (const char* user = std::getenv("USER")) start.environment["user"] = user;
+  // No name is looked up: that may ask a network, and the job waits.
+  const char* user = std::getenv("USER");
+  start.environment["user"] = user != nullptr ? user : std::to_string(::getuid());
   for (const char* name : kVariables) {
     if (const char* value = std::getenv(name)) start.environment[name] = value;
   }

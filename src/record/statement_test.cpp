@@ -115,5 +115,17 @@ TEST(Statement, SimulatedRunsAreNoMeasurement) {
   EXPECT_NE(text.find("1 of 1 runs were simulated: this is no measurement"), std::string::npos);
 }
 
+TEST(Statement, PrintsNoTextOfALogThatSteersATerminalOrLeavesItsCell) {
+  const std::map<std::string, std::string> hostile = {{"carbon_g_per_kwh", "56"},
+                                                      {"carbon_source", "a\x1b[2J | b\n# c"}};
+  const auto text = to_markdown(make_statement(logs({{.more = hostile}}), {}));
+  EXPECT_NE(text.find("(a?[2J \\| b?# c) |\n"), std::string::npos) << text;
+}
+
+TEST(Statement, WritesSmallAmountsInFull) {
+  const auto text = to_markdown(make_statement(logs({{.joules = 36}}), {}));
+  EXPECT_NE(text.find("**0.00001000 kWh**"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace hypermile

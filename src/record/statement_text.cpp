@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An EnergyStatement as Markdown and as JSON.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <ctime>
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
+#include "record/figures_text.h"
 #include "record/statement.h"
 
 namespace hypermile {
@@ -27,15 +29,25 @@ constexpr const char* kUncertainty =
     "the error of the boards' own sensors is not known to hypermile and is not included";
 
 std::string date(double unix_time) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_time)));
+  return date_text(unix_time, DatePlace::kUtc) + " UTC";
 }
 
 double share(const MeteredEnergy& energy) {
   return energy.joules > 0 ? energy.estimated_j / energy.joules : 0;
 }
 
+// Four digits that count, never as a power of ten.
 std::string amount(double value) {
-  return fmt::format("{:.4g}", value);
+  const double size = std::abs(value);
+  const int digits = size > 0 ? 3 - static_cast<int>(std::floor(std::log10(size))) : 0;
+  return fmt::format("{:.{}f}", value, std::clamp(digits, 0, 12));
+}
+
+// A log's text must neither steer a terminal nor leave its cell.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : harmless(text, text.size())) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
 }
 
 std::string hardware_text(const EnergyStatement& s) {
@@ -92,7 +104,7 @@ std::string to_markdown(const EnergyStatement& s) {
   }
   out += "| | |\n| --- | --- |\n";
   const auto row = [&](const std::string& name, const std::string& value) {
-    out += fmt::format("| {} | {} |\n", name, value);
+    out += fmt::format("| {} | {} |\n", name, cell(value));
   };
   row("energy", fmt::format("**{} kWh**", amount(s.kwh())));
   row("of the GPUs", fmt::format("{} kWh; {:.1f} % of it estimated",

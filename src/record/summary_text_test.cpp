@@ -46,7 +46,7 @@ TEST(SummaryText, TellsOfALogThatWasCutOffWhatItsWindowsShow) {
       "    default: 100.0 ± 12.7 ms and 30.00 ± 3.81 J an iteration, from 2 windows\n"
       "    kept sm=1800MHz: 102.0 ± 12.7 ms and 25.50 ± 3.18 J an iteration, from 2 windows\n"
       "      at the kept setting, per iteration: 15.0 ± 15.1 % energy saved, 2.0 ± 18.1 % slower\n"
-      "      tried: sm=1200MHz (used 8.0 % more energy, 20.0 % slower)\n"
+      "      tried sm=1200MHz: used 8.0 % more energy, 20.0 % slower\n"
       "  last state 'hold': least energy\n");
 }
 

@@ -12,6 +12,8 @@
 namespace hypermile {
 namespace {
 
+constexpr int kSameSignalMs = 100;
+
 sigset_t stopping_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -25,11 +27,15 @@ void wait_for_signal(int signals, int wake, const std::stop_source& stop) {
   }
   if ((watched[0].revents & POLLIN) != 0) {
     stop.request_stop();
-    // A second signal ends the process as usual: who sends two does not want to wait.
-    const sigset_t set = stopping_signals();
+    // A second signal ends the process as usual: who sends two does not want to wait. timeout(1)
+    // and batch systems send one to the process and one to its group, which are one.
+    const bool over = ::poll(&watched[1], 1, kSameSignalMs) > 0;
     signalfd_siginfo taken{};
-    if (::read(signals, &taken, sizeof(taken)) > 0) ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    ::poll(&watched[1], 1, -1);
+    while (::read(signals, &taken, sizeof(taken)) > 0) {
+    }
+    const sigset_t set = stopping_signals();
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    if (!over) ::poll(&watched[1], 1, -1);
   }
   ::close(signals);
 }
@@ -40,7 +46,7 @@ StopSignals::StopSignals() {
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = stopping_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  const int signals = ::signalfd(-1, &set, SFD_CLOEXEC);
+  const int signals = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   wake_.reset(::eventfd(0, EFD_CLOEXEC));
   thread_ = std::thread(wait_for_signal, signals, wake_.get(), stop_);
 }

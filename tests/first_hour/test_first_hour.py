@@ -98,6 +98,8 @@ class FirstHour(unittest.TestCase):
         self.assertEqual(self.hypermile("history", "--csv").stdout.count("\n"), 2)
         compared = self.hypermile("compare", "1", "run.jsonl").stdout
         self.assertIn("+0.0 %", compared)
+        self.assertIn("cost, EUR", compared)
+        self.assertLessEqual(max(map(len, compared.splitlines())), 80, compared)
         self.assertNotIn("note:", compared)
 
         stated = json.loads(self.hypermile("statement", "run.jsonl", "--json").stdout)

@@ -295,7 +295,7 @@ TEST_F(LeaseTest, TellsTheServiceManagerWhenItIsReadyAliveAndStopping) {
     });
   };
 
-  EXPECT_TRUE(hears("READY=1\nSTATUS=serving 2 GPU(s)")) << heard;
+  EXPECT_TRUE(hears("READY=1\nSTATUS=serving 2 GPUs")) << heard;
   EXPECT_TRUE(hears("WATCHDOG=1\nWATCHDOG=1")) << heard;
   daemon.signal(SIGTERM);
 

@@ -126,7 +126,7 @@ class TerminalTest(unittest.TestCase):
         self.assertRegex(rows, r"used \d+ J\n  the whole job, search included, against the default: "
                          rf"(used )?{100 * abs(job['energy_change']):.1f} ± [\d.]+ % (energy saved|more energy)")
         # A setting whose power was measured once has no error of its energy.
-        self.assertRegex(rows, r"tried: (mem|sm)=\d+MHz[^(]* \((used )?[\d.]+( ± [\d.]+)? % (energy saved|more energy), ")
+        self.assertRegex(rows, r"tried (mem|sm)=\d+MHz[^:]*: (used )?[\d.]+( ± [\d.]+)? % (energy saved|more energy), ")
         self.assertRegex(rows, r"stopped because the job has ended, in the state '(baseline|search|hold)'")
         # The same from the log alone; and from a log that was cut off before its end.
         again = self.world.call("report", self.world.path("log.jsonl"), "--text").stdout

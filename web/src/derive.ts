@@ -56,6 +56,13 @@ export function kept(phase: Phase): Measured | undefined {
   return phase.settings.find((each) => each.kept);
 }
 
+// What the job kept where its time is shared between several settings; undefined elsewhere.
+export function keptMix(run: Run, phase: Phase): Measured | undefined {
+  const whole = run.phases.find((each) => each.process === phase.process && each.phase === phase.phase);
+  if (!whole?.kept || !whole.kept_mix) return undefined;
+  return { ...whole.kept, setting: { ...whole.kept.setting, label: whole.kept_mix } };
+}
+
 // The default first, then descending clocks.
 export function ordered(settings: Measured[]): Measured[] {
   const rank = (s: Setting) => [s.mem_mhz ?? Infinity, s.power_limit_w ?? Infinity, s.sm_mhz ?? Infinity];

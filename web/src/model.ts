@@ -82,6 +82,14 @@ export interface Phase {
   first_forecast: ForecastPoint[];
 }
 
+// A phase of the whole job, over all of its GPUs.
+export interface JobPhase {
+  process: number;
+  phase: number;
+  kept?: Measured;
+  kept_mix?: string; // where the time is shared between several settings
+}
+
 export interface Gpu {
   uuid: string;
   name: string;
@@ -133,6 +141,7 @@ export interface Run extends RunLine {
   told_left_out: number;
   told_head: number;
   gpus: Gpu[];
+  phases: JobPhase[];
   end?: { exit_code: number; reason: string; totals: Record<string, number> };
 }
 

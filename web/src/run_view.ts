@@ -4,7 +4,7 @@
 // and its environment.
 
 import { stateColour, stateName } from "./colours";
-import { baseline, kept, mainPhase, ordered, spans } from "./derive";
+import { baseline, kept, keptMix, mainPhase, ordered, spans } from "./derive";
 import { element, table } from "./dom";
 import {
   changeWithInterval,
@@ -84,13 +84,14 @@ function billCard(job: Job): HTMLElement {
   return card("electricity of the whole job", `${significant(job.kwh!, 3)} kWh`, notes.join("; "));
 }
 
-// One iteration at the kept setting against the default.
-function keptCards(base: Measured, held: Measured): HTMLElement[] {
+// One iteration at the kept setting or mix against the default.
+function keptCards(base: Measured, held: Measured, what: "setting" | "mix"): HTMLElement[] {
   const cards = [];
+  const [most, ...others] = held.setting.label.split(", "); // a mix has its shares between commas
   if (held.energy_change !== undefined) {
     cards.push(
       card(
-        "at the kept setting: energy per iteration",
+        `at the kept ${what}: energy per iteration`,
         changeWithInterval(held.energy_change, held.energy_change_interval95),
         `${withInterval(base.energy_per_iteration_j!, base.energy_interval95_j, 1)} → ` +
           `${withInterval(held.energy_per_iteration_j!, held.energy_interval95_j, 1)} J`,
@@ -99,11 +100,11 @@ function keptCards(base: Measured, held: Measured): HTMLElement[] {
   }
   cards.push(
     card(
-      "at the kept setting: time per iteration",
+      `at the kept ${what}: time per iteration`,
       changeWithInterval(held.time_change!, held.time_change_interval95),
       `${duration(base.time_per_iteration_s)} → ${duration(held.time_per_iteration_s)}`,
     ),
-    card("kept setting", held.setting.label, `${held.windows} window${held.windows === 1 ? "" : "s"}`),
+    card(`kept ${what}`, most!, [...others, `${held.windows} window${held.windows === 1 ? "" : "s"}`].join(", ")),
   );
   return cards;
 }
@@ -133,8 +134,9 @@ function nowCard(gpu: Gpu): HTMLElement {
 function cards(run: Run, gpu: Gpu, phase: Phase | undefined): HTMLElement {
   const row = element("div", { class: "cards" }, ...jobCards(run));
   const base = phase && baseline(phase);
-  const held = phase && kept(phase);
-  if (base && held && held !== base) row.append(...keptCards(base, held));
+  const mix = phase && keptMix(run, phase);
+  const held = mix ?? (phase && kept(phase));
+  if (base && held && held !== base) row.append(...keptCards(base, held, mix ? "mix" : "setting"));
   else if (base) row.append(...baseCards(base));
   if (!run.ended) row.append(nowCard(gpu));
   else if (run.job.joules !== undefined && run.job.energy_change === undefined) {

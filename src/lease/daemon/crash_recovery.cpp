@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "base/terminal_text.h"
 #include "lease/daemon/kept_gpus.h"
 
 namespace hypermile {
@@ -55,7 +56,7 @@ Result<void> recover(const DaemonOptions& options, const Log& log, int attempts)
   const KeepOptions keep{options.state, fmt::format("hypermiled (pid {})", ::getpid()), {}, &none};
   const std::size_t left = restore_orphans(keep, *files, *clock, log, attempts);
   if (left == 0) return {};
-  return Error{ErrorCode::kNotReady, fmt::format("{} GPU(s) are not restored", left),
+  return Error{ErrorCode::kNotReady, "not restored: " + counted(left, "GPU"),
                "start hypermiled, or run 'hypermile reset --all'"};
 }
 

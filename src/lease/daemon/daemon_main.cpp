@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "lease/daemon/crash_recovery.h"
 #include "lease/daemon/daemon_config.h"
@@ -70,10 +71,6 @@ Result<DaemonOptions> parse(const std::vector<std::string>& arguments) {
   return options;
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // Reads it as the daemon would, on this machine; also for somebody who is not root.
 Result<void> check_config(const std::string& path, std::ostream& out, std::ostream& err) {
   std::error_code failed;
@@ -84,7 +81,9 @@ Result<void> check_config(const std::string& path, std::ostream& out, std::ostre
   for (const std::string& warning : config.warnings) err << "hypermiled: " << warning << "\n";
   out << fmt::format("{}: right; {}, {}{}\n", path, counted(config.allow.rules.size(), "rule"),
                      counted(config.baselines.size(), "baseline"),
-                     config.allow.rules.empty() ? "; only root may lease GPUs" : "");
+                     config.job_rights            ? "; users of running jobs may lease their GPUs"
+                     : config.allow.rules.empty() ? "; only root may lease GPUs"
+                                                  : "");
   return {};
 }
 

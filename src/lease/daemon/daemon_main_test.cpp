@@ -39,6 +39,12 @@ TEST(DaemonCheck, SaysWhatAConfigurationAllows) {
             std::string::npos);
 }
 
+TEST(DaemonCheck, TellsOfTheRightsOfJobs) {
+  EXPECT_NE(check("[slurm]\nsm_clock = [800, 1980]\n").out.find("; users of running jobs may"),
+            std::string::npos);
+  EXPECT_NE(check("slrm = 1\n").err.find("slurm"), std::string::npos) << "a key that is known";
+}
+
 TEST(DaemonCheck, NamesFileAndLineOfAMistake) {
   const Said said = check("[[allow]]\neveryone = true\ngpus = [\"all\"]\nsm_clok = [800, 1980]\n");
   EXPECT_EQ(said.code, 1);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/terminal_text.h"
 #include "gpu/nvml/nvml_setters.h"
 #include "lease/daemon/crash_recovery.h"
 #include "lease/daemon/event_loop.h"
@@ -169,8 +170,9 @@ class DaemonProcess {
       return;
     }
     if (options_.guardian) return serve_owner();
-    log_(LogLevel::kNotice, fmt::format("serving {} GPU(s) at {}", gpus_.size(), options_.socket));
-    manager_.tell(fmt::format("READY=1\nSTATUS=serving {} GPU(s)", gpus_.size()));
+    log_(LogLevel::kNotice,
+         fmt::format("serving {} at {}", counted(gpus_.size(), "GPU"), options_.socket));
+    manager_.tell(fmt::format("READY=1\nSTATUS=serving {}", counted(gpus_.size(), "GPU")));
     if (manager_.watchdog()) feed_watchdog();
   }
 

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/terminal_text.h"
+
 namespace hypermile {
 namespace {
 
@@ -118,8 +120,8 @@ wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
     entry.longest = longest;
   }
   ended_.erase(connection);
-  log_(LogLevel::kInfo, fmt::format("lease {}: {} GPU(s) to {}", held->id, held->gpus.size(),
-                                    to_string(held->owner)));
+  log_(LogLevel::kInfo, fmt::format("lease {}: {} to {}", held->id,
+                                    counted(held->gpus.size(), "GPU"), to_string(held->owner)));
   return granted;
 }
 
@@ -200,7 +202,7 @@ void Service::reset(const Peer& peer, const wire::ResetRequest& request, ReplyTo
   if (request.close) closed_ = true;
   if (!table_) return reply(no_gpus_);
   const std::vector<GpuUuid> gpus = request.gpus.empty() ? all_gpus() : request.gpus;
-  log_(LogLevel::kNotice, fmt::format("user {} resets {} GPU(s){}", peer.uid, gpus.size(),
+  log_(LogLevel::kNotice, fmt::format("user {} resets {}{}", peer.uid, counted(gpus.size(), "GPU"),
                                       closed_ ? "; closed to new leases" : ""));
   struct Waiting {
     std::size_t left;

@@ -147,8 +147,4 @@ Result<Numbered<Reply>> decode_reply(std::string_view body);
 
 }  // namespace wire
 
-// `text` cut to `most` bytes, with '?' for everything that is not printable ASCII or a whole UTF-8
-// character, since administrators see it on their terminals.
-std::string harmless(std::string_view text, std::size_t most);
-
 }  // namespace hypermile

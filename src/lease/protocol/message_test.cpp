@@ -153,15 +153,5 @@ TEST(Decoding, SkipsFieldsItDoesNotKnow) {
   EXPECT_EQ(std::get<RenewRequest>(decoded->message).lease, 6U);
 }
 
-TEST(Harmless, ReplacesTerminalControlCharacters) {
-  EXPECT_EQ(harmless("train \x1b[2J\n", 100), "train ?[2J?");
-  EXPECT_EQ(harmless("größe 模型", 100), "größe 模型");
-  EXPECT_EQ(harmless("\xC2\x9B", 100), "??") << "a control character in two bytes";
-  EXPECT_EQ(harmless("a\xE2\x80\xAE b", 100), "a??? b") << "right-to-left override";
-  EXPECT_EQ(harmless("\xED\xA0\x80\xC0\xAF\xF5", 100), "??????");
-  EXPECT_EQ(harmless("größe", 3), "gr") << "no half characters";
-  EXPECT_EQ(harmless("abcdef", 3), "abc");
-}
-
 }  // namespace
 }  // namespace hypermile::wire

@@ -3,6 +3,7 @@
 // Encodes and decodes replies; see message.h.
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "lease/protocol/fields.h"
 #include "lease/protocol/message.h"
 #include "lease/protocol/tags.h"

@@ -172,7 +172,8 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
   info["batch_job"] = run.told_by_start("SLURM_JOB_ID");
   info["batch_step"] = run.told_by_start("SLURM_STEP_ID");
   info["node"] = run.told_by_start("SLURMD_NODENAME");
-  info["user"] = run.told_by_start("SLURM_JOB_USER");
+  const std::string batch_user = run.told_by_start("SLURM_JOB_USER");
+  info["user"] = batch_user.empty() ? run.told_by_start("user") : batch_user;
   info["simulated"] = run.simulated() ? "true" : "false";
   fill.gauge("hypermile_run_info", "1, with what is known of the run as labels.", info, 1.0);
   fill.gauge("hypermile_run_active", "1 while the run goes on, 0 when it has ended.", of_run,
@@ -211,6 +212,22 @@ void fill_run(MetricFiller& fill, const RunDigest& run) {
   }
 }
 
+// Each run once: of copies of its log the one that goes furthest.
+std::vector<const RunDigest*> without_copies(std::span<const RunDigest* const> runs) {
+  std::vector<const RunDigest*> once;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by host and run
+  for (const RunDigest* run : runs) {
+    const auto [found, added] =
+        places.try_emplace({run->told_by_start("host"), run->start().run.text()}, once.size());
+    if (added || run->start().run.empty()) {
+      once.push_back(run);
+    } else if (run->now_s() > once[found->second]->now_s()) {
+      once[found->second] = run;
+    }
+  }
+  return once;
+}
+
 // Over the runs in the logs that are served.
 void fill_sums(MetricFiller& fill, std::span<const RunDigest* const> runs) {
   struct Sum {
@@ -247,8 +264,8 @@ Metrics::Metrics(std::span<const RunDigest* const> runs, std::span<const RunDige
              1.0);
   fill.gauge("hypermile_logs_with_problems", "Event logs that cannot be read, or not all of them.",
              {}, static_cast<double>(unreadable_logs));
-  for (const RunDigest* run : runs) fill_run(fill, *run);
-  fill_sums(fill, all);
+  for (const RunDigest* run : without_copies(runs)) fill_run(fill, *run);
+  fill_sums(fill, without_copies(all));
   fill_daemon(fill, daemon);
 }
 

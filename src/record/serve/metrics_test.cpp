@@ -96,6 +96,26 @@ TEST(Metrics, SumsRunsByUserAndHost) {
   EXPECT_NE(text.find("hypermile_user_runs{host=\"node2\",user=\"bob\"} 1"), std::string::npos);
 }
 
+TEST(Metrics, CountACopyOfALogOnce) {
+  const auto run_of = [](const char* id, double seconds) {
+    RunDigest run(8, 8);
+    RunStart start;
+    start.run = RunId(id);
+    start.environment = {{"user", "ann"}, {"host", "node1"}};
+    run.add({Instant(), start});
+    run.add({Instant() + Seconds(seconds),
+             RunEnd{0, "", {{"joules", 100 * seconds}, {"seconds", seconds}}, {}}});
+    return run;
+  };
+  const RunDigest cut = run_of("1", 1), whole = run_of("1", 2), other = run_of("2", 3);
+  const std::vector<const RunDigest*> all = {&cut, &whole, &other};
+  const std::string text = Metrics(all, all, {}, 0).text();
+  EXPECT_NE(text.find("hypermile_user_joules{host=\"node1\",user=\"ann\"} 500"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("hypermile_user_runs{host=\"node1\",user=\"ann\"} 2"), std::string::npos);
+  EXPECT_NE(text.find("user=\"ann\"} 1\n"), std::string::npos) << "of hypermile_run_info";
+}
+
 TEST(Metrics, TellMoneyAndCarbonWhereTheyAreKnown) {
   RunDigest run(8, 8);
   RunStart start;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lease/protocol/message.h"
+#include "base/terminal_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace hypermile {
 namespace {
@@ -50,6 +54,44 @@ std::string harmless(std::string_view text, std::size_t most) {
     }
   }
   return out;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t column) {
+  std::string out;
+  const auto new_line = [&] {
+    out += '\n' + std::string(indent, ' ');
+    column = indent;
+  };
+  bool begun = false;  // a word stands before the next one in its line
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (!word.empty()) {
+      if (column + (begun ? 1 : 0) + columns(word) > kTerminalColumns && column > indent) {
+        new_line();
+        begun = false;
+      }
+      if (begun) out += ' ';
+      out += word;
+      column += (begun ? 1 : 0) + columns(word);
+      begun = true;
+    }
+    if (end < text.size() && text[end] == '\n') {
+      new_line();
+      begun = false;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
 }  // namespace hypermile
