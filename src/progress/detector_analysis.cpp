@@ -106,7 +106,10 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
   const bool tentative = state_ == DetectorState::kTentative;
   const bool elastic = reference_.elastic && finding->reference.elastic;
   const double unchanged = elastic ? kUnchangedElasticGap : kUnchangedGap;
-  const bool same = tentative && std::abs(finding->gap - gap_) <= unchanged * gap_;
+  // How many evaluations a stretch holds changes the mean gap, but not the usual iteration.
+  const double length = reference_.length();
+  const bool as_long = std::abs(finding->reference.length() - length) <= kUnchangedGap * length;
+  const bool same = tentative && (as_long || std::abs(finding->gap - gap_) <= unchanged * gap_);
   agreeing_ = same ? agreeing_ + 1 : 0;
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
@@ -228,7 +231,9 @@ void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   search_start_ = std::max(from, ring_.begin());
   analysed_ = searched();
   due_ = 2 * analysed_;
-  if (!goes_on) {
+  if (goes_on) {
+    outer_.resume();  // what comes once an epoch is no iteration
+  } else {
     outer_.start();
     sink_->locked(make_pattern(phase_, reference_), lock);
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "progress/analysis.h"
 #include "progress/kernel_numbers.h"
@@ -70,6 +71,8 @@ class LaunchDetector::Core {
   std::optional<double> hidden_since(const std::optional<std::uint64_t>& last,
                                      std::uint64_t until) const;
 
+  bool repeats_forward_pass(const Reference& reference,
+                            std::span<const KernelNumber> kernels) const;
   Pattern make_pattern(std::uint32_t phase, const Reference& reference) const;
   Anchor anchor_of(const Reference& reference) const;
 

@@ -134,7 +134,8 @@ void LaunchDetector::Core::weigh_evidence() {
                           .launches = tracker_.mean_gap(),
                           .waits = waits_,
                           .distinct = tracker_.distinct(),
-                          .elastic = reference_.elastic};
+                          .elastic = reference_.elastic,
+                          .interrupted = reference_.interrupted};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
   // Another analysis is worth its cost once a tenth more launches of the pattern have come.

@@ -13,7 +13,9 @@
 namespace hypermile {
 namespace {
 
-constexpr double kInterlude = 2;  // iterations, in launches
+constexpr double kInterlude = 2;         // iterations, in launches
+constexpr double kOfTraining = 0.8;      // of an evaluation's launches
+constexpr double kForwardKernels = 0.6;  // of the training's kernels
 
 // A time in one pattern, from its first known boundary to its last.
 struct Stay {
@@ -72,8 +74,13 @@ class Collector final : public DetectorSink {
   std::uint32_t broken_phase = 0;
 };
 
+// An epoch is no iteration.
 double inner_per_outermost(const Pattern& pattern) {
-  return pattern.outer.empty() ? 1 : std::max(1U, pattern.outer.back().inner);
+  double inner = 1;
+  for (const OuterLevel& outer : pattern.outer) {
+    if (!outer.evaluation) inner = std::max(1U, outer.inner);
+  }
+  return inner;
 }
 
 // The iterations of `phase` that hide in launches without boundaries.
@@ -92,17 +99,43 @@ double hidden_in(std::span<const Launch> launches, const LaunchDetector& detecto
   return hidden_iterations(std::move(counted));
 }
 
-// An evaluation: a shorter phase from which the job returned to the longer one before it. What a
-// job does last may be anything, so it counts.
-std::set<std::uint32_t> evaluations(const Collector& seen) {
+// Whether a phase launches little but the forward pass of another: its kernels are the other's, and
+// it lacks most of those that the other has. A training with fewer layers has the kernels of the
+// backward pass and of the optimizer too.
+bool forward_pass_of(const LaunchDetector& detector, std::uint32_t phase, std::uint32_t training) {
+  std::map<std::uint32_t, double> trained;
+  for (const KernelShare& share : detector.kernel_mix(training))
+    trained[share.kernel] = share.count;
+  double shared = 0;
+  double all = 0;
+  double common = 0;
+  for (const KernelShare& share : detector.kernel_mix(phase)) {
+    all += share.count;
+    const auto found = trained.find(share.kernel);
+    if (found == trained.end()) continue;
+    shared += std::min(share.count, found->second);
+    common += 1;
+  }
+  return all > 0 && shared >= kOfTraining * all &&
+         common < kForwardKernels * static_cast<double>(trained.size());
+}
+
+// An evaluation: a shorter phase from which the job returned to the longer one before it, or the
+// forward pass of its neighbour. Anything else that a job does first or last counts.
+std::set<std::uint32_t> evaluations(const Collector& seen, const LaunchDetector& detector) {
   std::set<std::uint32_t> phases;
-  for (std::size_t i = 1; i + 1 < seen.stays.size(); ++i) {
+  const auto shorter = [&](std::uint32_t phase, std::uint32_t than) {
+    return seen.patterns.at(phase).launches_per_iteration <
+           seen.patterns.at(than).launches_per_iteration;
+  };
+  for (std::size_t i = 1; i < seen.stays.size(); ++i) {
+    const std::uint32_t before = seen.stays[i - 1].phase;
     const std::uint32_t phase = seen.stays[i].phase;
-    const std::uint32_t around = seen.stays[i - 1].phase;
-    if (around != seen.stays[i + 1].phase || around == phase) continue;
-    if (seen.patterns.at(phase).launches_per_iteration <
-        seen.patterns.at(around).launches_per_iteration) {
-      phases.insert(phase);
+    if (before == phase) continue;
+    const bool returned = i + 1 < seen.stays.size() && seen.stays[i + 1].phase == before;
+    for (const auto& [one, other] : {std::pair(phase, before), std::pair(before, phase)}) {
+      if (!shorter(one, other)) continue;
+      if ((returned && one == phase) || forward_pass_of(detector, one, other)) phases.insert(one);
     }
   }
   return phases;
@@ -164,6 +197,7 @@ void describe_levels(const Collector& seen, const std::set<std::uint32_t>& uncou
   summary.confidence = pattern.confidence;
   summary.levels.push_back({period, iterations[pattern.phase]});
   for (const OuterLevel& outer : pattern.outer) {
+    if (outer.evaluation) continue;
     const auto inner = static_cast<double>(outer.inner);
     summary.levels.push_back({period * inner, iterations[pattern.phase] / inner});
   }
@@ -184,7 +218,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
                          : "no pattern of launches repeats";
     return summary;
   }
-  const std::set<std::uint32_t> uncounted = evaluations(seen);
+  const std::set<std::uint32_t> uncounted = evaluations(seen, detector);
   describe_levels(seen, uncounted, summary);
   summary.iterations = count_iterations(seen, launches, detector, uncounted);
   // With a single pattern, its levels also count over the whole recording.
