@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "progress/detector_core.h"
+#include "progress/forward_pass.h"
 #include "progress/hidden_iterations.h"
 
 namespace hypermile {
@@ -213,12 +214,24 @@ std::optional<double> LaunchDetector::Core::hidden_since(const std::optional<std
   return hidden_iterations(std::move(counted));
 }
 
+bool LaunchDetector::Core::evaluates(std::uint32_t phase, std::uint32_t training) const {
+  return is_forward_pass(kernel_mix(phase), kernel_mix(training));
+}
+
 // Starts the tracker again, so that it reports the boundaries since `from`.
 void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
+  // Where the training is expected back, its evaluation is no phase of its own.
+  if (held_ && held_->left.phase != phase_ && evaluates(phase_, held_->left.phase)) {
+    state_ = DetectorState::kSearch;
+    agreeing_ = 0;
+    return;
+  }
   state_ = DetectorState::kLocked;
   better_ = 0;
   const Instant begin = ring_.time(std::max(from, ring_.begin()));
-  if (left_ && left_->phase == phase_) library_.came_back(phase_, begin - left_->time);
+  if (left_ && left_->phase == phase_) {
+    library_.came_back(phase_, begin - left_->time, left_->for_evaluation);
+  }
   // An interlude long enough to be a phase of its own is none.
   if (held_ && held_->left.phase != phase_) give_up_hold();
   // After an interlude that was expected, everything goes on as if it had not been.
@@ -227,6 +240,12 @@ void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   if (held_ && !hidden) give_up_hold();
   const bool goes_on = std::exchange(held_, std::nullopt).has_value();
   carried_ = goes_on ? *hidden : 0;
+  behind_interlude_ = goes_on;
+  training_.reset();
+  if (left_ && left_->phase != phase_ && evaluates(phase_, left_->phase)) {
+    training_ = left_;
+    training_->for_evaluation = true;
+  }
   left_.reset();
   search_start_ = std::max(from, ring_.begin());
   analysed_ = searched();

@@ -83,6 +83,7 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   watched_since_ = watched_since;
   last_boundary_.reset();
   left_.reset();
+  training_.reset();
   if (held_) give_up_hold();
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
@@ -151,7 +152,9 @@ void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
                     .gpu_time = std::nullopt,
                     .launch = launch,
                     .iterations = tracker_.iterations() + carried_,
-                    .confidence = reference_.quality};
+                    .confidence = reference_.quality,
+                    .unseen = std::nullopt,
+                    .behind_interlude = std::exchange(behind_interlude_, false)};
   sink_->boundary(boundary);
   for (Seconds& wait : waits_of_host_) wait = kForgetWait * wait;
   last_boundary_ = LastBoundary{phase_, launch, boundary.time};
@@ -176,7 +179,7 @@ void LaunchDetector::Core::leave(bool may_hold) {
   library_.update(phase_, tracker_.learnt(reference_));
   const Seconds interlude = library_.find(phase_) ? library_.find(phase_)->interlude : Seconds(0);
   const Instant ended = ring_.time(since);
-  left_ = last_boundary_;
+  left_ = training_ ? std::exchange(training_, std::nullopt) : last_boundary_;
   search_from(since);
   if (may_hold && interlude > Seconds(0)) {
     held_ = Hold{left, ended, ended + kHoldInterludes * interlude + kHoldMore};

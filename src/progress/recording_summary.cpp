@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "progress/forward_pass.h"
 #include "progress/hidden_iterations.h"
 #include "progress/launch_detector.h"
 #include "progress/period.h"
@@ -13,9 +14,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kInterlude = 2;         // iterations, in launches
-constexpr double kOfTraining = 0.8;      // of an evaluation's launches
-constexpr double kForwardKernels = 0.6;  // of the training's kernels
+constexpr double kInterlude = 2;  // iterations, in launches
 
 // A time in one pattern, from its first known boundary to its last.
 struct Stay {
@@ -99,44 +98,22 @@ double hidden_in(std::span<const Launch> launches, const LaunchDetector& detecto
   return hidden_iterations(std::move(counted));
 }
 
-// Whether a phase launches little but the forward pass of another: its kernels are the other's, and
-// it lacks most of those that the other has. A training with fewer layers has the kernels of the
-// backward pass and of the optimizer too.
-bool forward_pass_of(const LaunchDetector& detector, std::uint32_t phase, std::uint32_t training) {
-  std::map<std::uint32_t, double> trained;
-  for (const KernelShare& share : detector.kernel_mix(training))
-    trained[share.kernel] = share.count;
-  double shared = 0;
-  double all = 0;
-  double common = 0;
-  for (const KernelShare& share : detector.kernel_mix(phase)) {
-    all += share.count;
-    const auto found = trained.find(share.kernel);
-    if (found == trained.end()) continue;
-    shared += std::min(share.count, found->second);
-    common += 1;
-  }
-  return all > 0 && shared >= kOfTraining * all &&
-         common < kForwardKernels * static_cast<double>(trained.size());
-}
-
 // An evaluation: a shorter phase from which the job returned to the longer one before it, or the
 // forward pass of its neighbour. Anything else that a job does first or last counts.
 std::set<std::uint32_t> evaluations(const Collector& seen, const LaunchDetector& detector) {
   std::set<std::uint32_t> phases;
-  const auto shorter = [&](std::uint32_t phase, std::uint32_t than) {
-    return seen.patterns.at(phase).launches_per_iteration <
-           seen.patterns.at(than).launches_per_iteration;
+  const auto evaluates = [&](std::uint32_t phase, std::uint32_t training) {
+    return is_forward_pass(detector.kernel_mix(phase), detector.kernel_mix(training));
   };
   for (std::size_t i = 1; i < seen.stays.size(); ++i) {
     const std::uint32_t before = seen.stays[i - 1].phase;
     const std::uint32_t phase = seen.stays[i].phase;
     if (before == phase) continue;
     const bool returned = i + 1 < seen.stays.size() && seen.stays[i + 1].phase == before;
-    for (const auto& [one, other] : {std::pair(phase, before), std::pair(before, phase)}) {
-      if (!shorter(one, other)) continue;
-      if ((returned && one == phase) || forward_pass_of(detector, one, other)) phases.insert(one);
-    }
+    const bool shorter = seen.patterns.at(phase).launches_per_iteration <
+                         seen.patterns.at(before).launches_per_iteration;
+    if ((returned && shorter) || evaluates(phase, before)) phases.insert(phase);
+    if (evaluates(before, phase)) phases.insert(before);
   }
   return phases;
 }
