@@ -241,6 +241,7 @@ void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   const bool goes_on = std::exchange(held_, std::nullopt).has_value();
   carried_ = goes_on ? *hidden : 0;
   behind_interlude_ = goes_on;
+  doubted_ = 0;
   training_.reset();
   if (left_ && left_->phase != phase_ && evaluates(phase_, left_->phase)) {
     training_ = left_;

@@ -118,6 +118,7 @@ class LaunchDetector::Core {
   };
   std::optional<Hold> held_;
   double carried_ = 0;  // iterations that ended during an interlude, for the next boundary
+  double doubted_ = 0;  // iterations that count if the pattern goes on
   bool behind_interlude_ = false;  // see Boundary
   bool idle_told_ = false;
   std::array<Seconds, 2> waits_of_host_{};  // the longest between two launches, slowly forgotten

@@ -147,18 +147,23 @@ void LaunchDetector::Core::weigh_evidence() {
 }
 
 void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
+  // What does not look like an iteration counts once the pattern goes on behind it. Where it does
+  // not, it was the first part of something else.
+  const unsigned ended = tracker_.iterations() + static_cast<unsigned>(std::exchange(carried_, 0));
+  const bool doubtful = tracker_.doubtful() && !reference_.interrupted;
+  const double counted = doubtful ? 0 : ended + std::exchange(doubted_, 0);
+  if (doubtful) doubted_ += ended;
   Boundary boundary{.pattern = {phase_, 0},
                     .time = ring_.time(launch),
                     .gpu_time = std::nullopt,
                     .launch = launch,
-                    .iterations = tracker_.iterations() + carried_,
+                    .iterations = counted,
                     .confidence = reference_.quality,
                     .unseen = std::nullopt,
                     .behind_interlude = std::exchange(behind_interlude_, false)};
   sink_->boundary(boundary);
   for (Seconds& wait : waits_of_host_) wait = kForgetWait * wait;
-  last_boundary_ = LastBoundary{phase_, launch, boundary.time};
-  const unsigned ended = tracker_.iterations() + static_cast<unsigned>(std::exchange(carried_, 0));
+  if (!doubtful) last_boundary_ = LastBoundary{phase_, launch, boundary.time};
   if (ended == 0) return;
   if (outer_.ended(ended, tracker_.events())) {
     sink_->levels_changed(make_pattern(phase_, reference_), boundary.time);
