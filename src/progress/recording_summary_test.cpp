@@ -66,15 +66,26 @@ TEST(RecordingSummary, CountsTheStepsOfShortEpochsWithoutTheirEvaluations) {
 TEST(RecordingSummary, CountsTheStepsOfShortEpochsWhereverItBegins) {
   for (const int first : {10, 16, 24, 31}) {
     Stream stream;
-    for (int epoch = 0; epoch < 8; ++epoch) {
-      const int begin = epoch == 0 ? first : 0;
-      for (int step = begin; step < 32; ++step) stream.run(100, 450, milliseconds(0.03));
-      for (int step = 0; step < 32; ++step) stream.run(100, 170, milliseconds(0.06));
+    const auto forward = [&] {
+      stream.run(1, 4, milliseconds(0.03));
+      for (int block = 0; block < 8; ++block) stream.run(10, 20, milliseconds(0.03));
+      stream.run(40, 5, milliseconds(0.03));
+    };
+    for (int epoch = 0; epoch < 9; ++epoch) {
+      for (int step = epoch == 0 ? first : 0; step < 32; ++step) {
+        forward();
+        for (int block = 0; block < 8; ++block) stream.run(60, 34, milliseconds(0.04));
+        stream.run(100, 10, milliseconds(0.03));
+      }
+      for (int step = 0; step < 32; ++step) {
+        forward();
+        stream.run(200, 3, milliseconds(2));
+      }
     }
 
     const RecordingSummary found = summarize_recording(stream.launches());
 
-    EXPECT_NEAR(found.iterations, 256 - first, 3) << "from step " << first << found.reason;
+    EXPECT_NEAR(found.iterations, 288 - first, 3) << "from step " << first << found.reason;
   }
 }
 
@@ -93,10 +104,17 @@ TEST(RecordingSummary, LeavesOutTheEvaluationBehindTheTraining) {
 // pass are not like that, so it need not repeat as often as they may.
 TEST(RecordingSummary, FindsStepsOfFewLaunchesThatWaitForLargeKernels) {
   Stream stream;
+  Random random(1);
+  std::vector<std::uint32_t> kernels;
+  for (int i = 0; i < 129; ++i) {
+    kernels.push_back(i < 45 ? static_cast<std::uint32_t>(i)
+                             : static_cast<std::uint32_t>(random.uniform(0, 45)));
+  }
   for (int step = 0; step < 60; ++step) {
-    for (std::uint32_t i = 0; i < 129; ++i) {
+    for (int i = 0; i < 129; ++i) {
       const bool large = i == 30 || i == 70 || i == 110;
-      stream.launch(1 + i % 45, large ? milliseconds(10) : milliseconds(0.03));
+      stream.launch(kernels[static_cast<std::size_t>(i)],
+                    large ? milliseconds(10) : milliseconds(0.03));
     }
   }
 
