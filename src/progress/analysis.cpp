@@ -44,8 +44,17 @@ constexpr double kElasticQuality = 0.8;
 constexpr std::size_t kElasticSegments = 12;
 constexpr std::size_t kElasticWitnesses = 6;
 constexpr double kElasticShare = 0.95;
+// Of lengths. One step in thirty that holds a whole evaluation scatters more than sequences do.
+constexpr double kElasticCv = 1;
 constexpr std::size_t kManyRounds = 8;  // segments
 constexpr std::size_t kConstantKernels = 6;
+// Of a pattern that something else interrupts now and then.
+constexpr std::size_t kInterruptedSegments = 24;
+// Launches. A layer that is computed anew for its backward pass has up to 400.
+constexpr double kMoreThanLayer = 400;
+constexpr double kUsualShare = 0.9;
+constexpr double kInterruptedAlike = 0.65;
+constexpr double kInterruptedQuality = 0.9;
 constexpr double kPairPenalty = 0.02;
 
 // The spread of the time between occurrences: (p90 - p10) / p50.
@@ -75,11 +84,21 @@ double Reference::length() const {
                          [](double sum, const KernelCount& each) { return sum + each.count; });
 }
 
+// Short epochs: nearly every segment is the same to the launch, and a few hold an evaluation as
+// well. So are the layers of a long pass, but none of them launches as much as a whole iteration.
+bool Analysis::interrupted() const {
+  return segmentation_.reference_length() > kMoreThanLayer &&
+         segmentation_.segments() >= kInterruptedSegments &&
+         segmentation_.usual_share() >= kUsualShare &&
+         segmentation_.mean_similarity() >= kInterruptedAlike;
+}
+
 // Evenness helps jobs whose kernel names depend on the lengths of their inputs: no two segments are
 // alike, but a handful of other kernels comes exactly once per iteration.
 double Analysis::plain_quality(const TokenClass& of) const {
   const Token& most_even = classes_.members(of).front();
-  const double alike = segmentation_.mean_similarity();
+  double alike = segmentation_.mean_similarity();
+  if (interrupted()) alike = std::max(alike, kInterruptedQuality);
   if (of.steady < kEvenMembers || most_even.count < kEvenOccurrences) return alike;
   return std::max(alike, 1 - 3.0 * of.cv);
 }
@@ -89,7 +108,7 @@ double Analysis::plain_quality(const TokenClass& of) const {
 // once. The layers of one pass are not like that: one segment of them holds the backward pass,
 // whose kernels the others lack.
 bool Analysis::elastic(const TokenClass& of) {
-  if (segmentation_.segments() < kElasticSegments) return false;
+  if (segmentation_.segments() < kElasticSegments || of.cv > kElasticCv) return false;
   std::size_t once = 0;
   const auto members = classes_.members(of);
   for (const Token& token : members.first(std::min(members.size(), kWitnessMembers))) {
@@ -114,7 +133,7 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
     const Seconds lasting = ring.time(table_.begin() + positions.back()) -
                             ring.time(table_.begin() + positions.front());
     rated.push_back({&candidate, quality(candidate), candidate.gap,
-                     lasting / static_cast<double>(positions.size() - 1)});
+                     lasting / static_cast<double>(positions.size() - 1), interrupted()});
   }
   return rated;
 }
@@ -125,6 +144,7 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
 // whatever is logged in between.
 bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
   if (finer.gap <= kGraphGap && finer.each >= kGraphTime) return finer.quality >= kLeastQuality;
+  if (finer.interrupted) return true;
   if (finer.of->cv > kFinerCv) return false;
   if (finer.quality >= top.quality - kFinerCosts) return true;
   const bool steady = finer.of->steady >= kEvenMembers && finer.of->cv <= kSteadyCv;
@@ -177,7 +197,8 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
                       .worst_mismatch = segmentation_.worst_mismatch(),
                       .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
                       .longest = longest,
-                      .elastic = stretches};
+                      .elastic = stretches,
+                      .interrupted = interrupted()};
   return Finding{.reference = std::move(reference),
                  .gap = anchor.gap,
                  .waits = waits(ring, positions),
@@ -186,12 +207,18 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
 
 double Analysis::waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const {
   constexpr std::size_t kSegments = 64;
-  constexpr std::uint32_t kMostLaunches = 256;  // per segment
+  constexpr std::size_t kMostLaunches = 256;  // per segment
+  // A host waits once or twice in a short iteration. In a longer one it waits for each of a few
+  // large kernels, while a layer of as many launches has its time in more of them.
+  constexpr std::size_t kPauses = 2;
+  constexpr std::size_t kLaunchesPerPause = 40;
   if (cuts.size() > kSegments + 1) cuts = cuts.last(kSegments + 1);
   const std::size_t segments = cuts.size() - 1;
-  if (cuts.back() - cuts.front() > kMostLaunches * segments) return 1;
+  const std::size_t launches = cuts.back() - cuts.front();
+  if (launches > kMostLaunches * segments) return 1;
+  const std::size_t pauses = std::max(kPauses * segments, launches / kLaunchesPerPause);
   return share_of_longest_pauses(ring, table_.begin() + cuts.front(), table_.begin() + cuts.back(),
-                                 2 * segments);
+                                 pauses);
 }
 
 const Token& Analysis::choose_anchor(const LaunchRing& ring, const TokenClass& of) const {

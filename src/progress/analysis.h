@@ -32,6 +32,7 @@ struct Reference {
   // Iterations differ in length, by how often some of their kernels come; see Analysis::elastic.
   // Then iterations are compared by their witnesses alone, and `similarity` is 1.
   bool elastic = false;
+  bool interrupted = false;  // a few iterations hold something else; see Analysis::interrupted
   double length() const;
 };
 
@@ -57,6 +58,7 @@ class Analysis {
     double quality = 0;
     double gap = 0;
     Seconds each;  // mean time between two occurrences
+    bool interrupted = false;
   };
   std::vector<Rated> rate_classes(const LaunchRing& ring);
   static bool good_enough(const Rated& finer, const Rated& top, double ratio);
@@ -64,6 +66,7 @@ class Analysis {
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
   double quality(const TokenClass& of);
   double plain_quality(const TokenClass& of) const;
+  bool interrupted() const;
   bool elastic(const TokenClass& of);
   double waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;

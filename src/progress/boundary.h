@@ -32,6 +32,8 @@ struct Boundary {
   // Set if the launches before this Boundary were not watched; nothing may be measured across it.
   // The value is the estimated number of iterations that ended meanwhile.
   std::optional<double> unseen = {};
+  // The job did something else before this Boundary, such as an evaluation.
+  bool behind_interlude = false;
 };
 
 }  // namespace hypermile

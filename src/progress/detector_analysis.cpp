@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "progress/detector_core.h"
+#include "progress/forward_pass.h"
 #include "progress/hidden_iterations.h"
 
 namespace hypermile {
@@ -106,7 +107,10 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
   const bool tentative = state_ == DetectorState::kTentative;
   const bool elastic = reference_.elastic && finding->reference.elastic;
   const double unchanged = elastic ? kUnchangedElasticGap : kUnchangedGap;
-  const bool same = tentative && std::abs(finding->gap - gap_) <= unchanged * gap_;
+  // How many evaluations a stretch holds changes the mean gap, but not the usual iteration.
+  const double length = reference_.length();
+  const bool as_long = std::abs(finding->reference.length() - length) <= kUnchangedGap * length;
+  const bool same = tentative && (as_long || std::abs(finding->gap - gap_) <= unchanged * gap_);
   agreeing_ = same ? agreeing_ + 1 : 0;
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
@@ -210,12 +214,24 @@ std::optional<double> LaunchDetector::Core::hidden_since(const std::optional<std
   return hidden_iterations(std::move(counted));
 }
 
+bool LaunchDetector::Core::evaluates(std::uint32_t phase, std::uint32_t training) const {
+  return is_forward_pass(kernel_mix(phase), kernel_mix(training));
+}
+
 // Starts the tracker again, so that it reports the boundaries since `from`.
 void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
+  // Where the training is expected back, its evaluation is no phase of its own.
+  if (held_ && held_->left.phase != phase_ && evaluates(phase_, held_->left.phase)) {
+    state_ = DetectorState::kSearch;
+    agreeing_ = 0;
+    return;
+  }
   state_ = DetectorState::kLocked;
   better_ = 0;
   const Instant begin = ring_.time(std::max(from, ring_.begin()));
-  if (left_ && left_->phase == phase_) library_.came_back(phase_, begin - left_->time);
+  if (left_ && left_->phase == phase_) {
+    library_.came_back(phase_, begin - left_->time, left_->for_evaluation);
+  }
   // An interlude long enough to be a phase of its own is none.
   if (held_ && held_->left.phase != phase_) give_up_hold();
   // After an interlude that was expected, everything goes on as if it had not been.
@@ -224,11 +240,20 @@ void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
   if (held_ && !hidden) give_up_hold();
   const bool goes_on = std::exchange(held_, std::nullopt).has_value();
   carried_ = goes_on ? *hidden : 0;
+  behind_interlude_ = goes_on;
+  doubted_ = 0;
+  training_.reset();
+  if (left_ && left_->phase != phase_ && evaluates(phase_, left_->phase)) {
+    training_ = left_;
+    training_->for_evaluation = true;
+  }
   left_.reset();
   search_start_ = std::max(from, ring_.begin());
   analysed_ = searched();
   due_ = 2 * analysed_;
-  if (!goes_on) {
+  if (goes_on) {
+    outer_.resume();  // what comes once an epoch is no iteration
+  } else {
     outer_.start();
     sink_->locked(make_pattern(phase_, reference_), lock);
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "progress/analysis.h"
 #include "progress/kernel_numbers.h"
@@ -61,6 +62,7 @@ class LaunchDetector::Core {
   bool replay_tentative(std::uint64_t from);
   void weigh_evidence();
   bool one_long_pause() const;
+  bool evaluates(std::uint32_t phase, std::uint32_t training) const;
   void lock(bool relevelled);
   void lock_known();
   void begin_lock(std::uint64_t from, const Lock& lock);
@@ -70,6 +72,8 @@ class LaunchDetector::Core {
   std::optional<double> hidden_since(const std::optional<std::uint64_t>& last,
                                      std::uint64_t until) const;
 
+  bool repeats_forward_pass(const Reference& reference,
+                            std::span<const KernelNumber> kernels) const;
   Pattern make_pattern(std::uint32_t phase, const Reference& reference) const;
   Anchor anchor_of(const Reference& reference) const;
 
@@ -99,10 +103,13 @@ class LaunchDetector::Core {
     std::uint32_t phase = 0;
     std::uint64_t launch = 0;
     Instant time;
+    bool for_evaluation = false;  // the phase was left for an evaluation that was one of its own
   };
   // Of the pattern in force; nullopt if launches were missed since.
   std::optional<LastBoundary> last_boundary_;
   std::optional<LastBoundary> left_;  // where the last phase that was left ended
+  // Where the training ended whose evaluation is in force.
+  std::optional<LastBoundary> training_;
   // Set during an interlude that is expected to end soon: nothing is told of it.
   struct Hold {
     Pattern left;
@@ -111,6 +118,8 @@ class LaunchDetector::Core {
   };
   std::optional<Hold> held_;
   double carried_ = 0;  // iterations that ended during an interlude, for the next boundary
+  double doubted_ = 0;  // iterations that count if the pattern goes on
+  bool behind_interlude_ = false;  // see Boundary
   bool idle_told_ = false;
   std::array<Seconds, 2> waits_of_host_{};  // the longest between two launches, slowly forgotten
   Instant watched_since_;

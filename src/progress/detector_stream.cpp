@@ -83,6 +83,7 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   watched_since_ = watched_since;
   last_boundary_.reset();
   left_.reset();
+  training_.reset();
   if (held_) give_up_hold();
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
@@ -134,7 +135,8 @@ void LaunchDetector::Core::weigh_evidence() {
                           .launches = tracker_.mean_gap(),
                           .waits = waits_,
                           .distinct = tracker_.distinct(),
-                          .elastic = reference_.elastic};
+                          .elastic = reference_.elastic,
+                          .interrupted = reference_.interrupted};
   const Verdict verdict = judge(evidence);
   lock_pending_ = verdict == Verdict::kBelieved;
   // Another analysis is worth its cost once a tenth more launches of the pattern have come.
@@ -145,16 +147,23 @@ void LaunchDetector::Core::weigh_evidence() {
 }
 
 void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
+  // What does not look like an iteration counts once the pattern goes on behind it. Where it does
+  // not, it was the first part of something else.
+  const unsigned ended = tracker_.iterations() + static_cast<unsigned>(std::exchange(carried_, 0));
+  const bool doubtful = tracker_.doubtful() && !reference_.interrupted;
+  const double counted = doubtful ? 0 : ended + std::exchange(doubted_, 0);
+  if (doubtful) doubted_ += ended;
   Boundary boundary{.pattern = {phase_, 0},
                     .time = ring_.time(launch),
                     .gpu_time = std::nullopt,
                     .launch = launch,
-                    .iterations = tracker_.iterations() + carried_,
-                    .confidence = reference_.quality};
+                    .iterations = counted,
+                    .confidence = reference_.quality,
+                    .unseen = std::nullopt,
+                    .behind_interlude = std::exchange(behind_interlude_, false)};
   sink_->boundary(boundary);
   for (Seconds& wait : waits_of_host_) wait = kForgetWait * wait;
-  last_boundary_ = LastBoundary{phase_, launch, boundary.time};
-  const unsigned ended = tracker_.iterations() + static_cast<unsigned>(std::exchange(carried_, 0));
+  if (!doubtful) last_boundary_ = LastBoundary{phase_, launch, boundary.time};
   if (ended == 0) return;
   if (outer_.ended(ended, tracker_.events())) {
     sink_->levels_changed(make_pattern(phase_, reference_), boundary.time);
@@ -175,7 +184,7 @@ void LaunchDetector::Core::leave(bool may_hold) {
   library_.update(phase_, tracker_.learnt(reference_));
   const Seconds interlude = library_.find(phase_) ? library_.find(phase_)->interlude : Seconds(0);
   const Instant ended = ring_.time(since);
-  left_ = last_boundary_;
+  left_ = training_ ? std::exchange(training_, std::nullopt) : last_boundary_;
   search_from(since);
   if (may_hold && interlude > Seconds(0)) {
     held_ = Hold{left, ended, ended + kHoldInterludes * interlude + kHoldMore};

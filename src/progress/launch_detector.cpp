@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress/launch_detector.h"
 
+#include <map>
+#include <span>
+#include <vector>
+
 #include "progress/detector_core.h"
 
 namespace hypermile {
 namespace {
 
 constexpr double kTentativeConfidence = 0.3;
+// An evaluation launches many kinds of kernels of the training again, each as often as an iteration
+// does or more.
+constexpr std::size_t kForwardKinds = 5;
+constexpr double kAsOften = 0.9;
+constexpr double kMostlyAgain = 0.8;  // of the launches that come on top
 
 }  // namespace
 
@@ -22,6 +31,26 @@ Anchor LaunchDetector::Core::anchor_of(const Reference& reference) const {
   return anchor;
 }
 
+// Whether what these kernels launch on top of an iteration is an evaluation. An optimizer has
+// kernels of its own; where it has none, it launches few kinds.
+bool LaunchDetector::Core::repeats_forward_pass(const Reference& reference,
+                                                std::span<const KernelNumber> kernels) const {
+  std::map<KernelNumber, double> usual;
+  for (const KernelCount& one : reference.counts) usual[one.kernel] = one.count;
+  double all = 0;
+  double again = 0;
+  std::size_t kinds = 0;
+  for (const KernelNumber kernel : kernels) {
+    const double more = outer_.more_of(kernel);
+    all += more;
+    const auto found = usual.find(kernel);
+    if (found == usual.end() || more < kAsOften * found->second) continue;
+    again += more;
+    ++kinds;
+  }
+  return kinds >= kForwardKinds && again >= kMostlyAgain * all;
+}
+
 Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference& reference) const {
   Pattern pattern{.phase = phase,
                   .anchor = anchor_of(reference),
@@ -34,9 +63,11 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
   std::uint32_t level = 0;
   for (const OuterLevels::Level& each : outer_.levels()) {
     OuterLevel outer{++level, each.inner, {numbers_.kernel(each.kernel)}};
-    for (const KernelNumber number : outer_.kernels_of(each)) {
+    const std::vector<KernelNumber> kernels = outer_.kernels_of(each);
+    for (const KernelNumber number : kernels) {
       if (number != each.kernel) outer.kernels.push_back(numbers_.kernel(number));
     }
+    outer.evaluation = repeats_forward_pass(reference, kernels);
     pattern.outer.push_back(std::move(outer));
   }
   return pattern;

@@ -46,6 +46,8 @@ struct OuterLevel {
   std::uint32_t inner = 0;  // iterations of level 0 in one iteration of this level
   // The kernels that are launched more often than usual once per iteration of this level.
   std::vector<std::uint32_t> kernels;
+  // What comes on top is the forward pass again: an epoch that ends with an evaluation.
+  bool evaluation = false;
   bool operator==(const OuterLevel&) const = default;
 };
 

@@ -43,6 +43,10 @@ class OuterLevels {
   // All kernels that were recently launched more often than usual at the rate of `level`. Which of
   // them revealed the level is chance.
   std::vector<KernelNumber> kernels_of(const Level& level) const;
+  // By how many launches a kernel usually exceeds its usual count, where it does.
+  double more_of(KernelNumber kernel) const {
+    return tracks_[track_of({kernel, /*more=*/true, 0})].size;
+  }
 
   std::size_t memory_bytes() const { return tracks_.capacity() * sizeof(Track) + sizeof(*this); }
 

@@ -14,6 +14,8 @@ constexpr unsigned kSegments = 2;
 constexpr Seconds kLasting = milliseconds(100);
 // Nobody waits longer for a phase to come back.
 constexpr Seconds kLongestInterlude(3);
+// An evaluation is told as a phase a few times before it counts as an interlude.
+constexpr unsigned kEvaluations = 3;
 constexpr int kCatchUp = 4;  // launches looked at per new launch
 constexpr double kTooLong = 2.5;
 constexpr double kSlack = 64;  // launches
@@ -55,6 +57,7 @@ PhaseLibrary::Recognised PhaseLibrary::recognise(const Reference& reference) {
                                   : &*std::ranges::min_element(phases_, {}, &Phase::used);
     best->number = next_number_++;
     best->interlude = Seconds(0);
+    best->evaluations = 0;
   }
   best->reference = reference;
   best->used = ++uses_;
@@ -74,9 +77,10 @@ const PhaseLibrary::Phase* PhaseLibrary::find(std::uint32_t number) const {
 }
 
 // Of an interlude that was longer once, a little is forgotten each time.
-void PhaseLibrary::came_back(std::uint32_t number, Seconds interlude) {
+void PhaseLibrary::came_back(std::uint32_t number, Seconds interlude, bool evaluated) {
   const auto phase = std::ranges::find(phases_, number, &Phase::number);
   if (phase == phases_.end()) return;
+  if (evaluated && ++phase->evaluations < kEvaluations) return;
   phase->interlude =
       interlude > kLongestInterlude ? Seconds(0) : std::max(interlude, 0.9 * phase->interlude);
 }

@@ -26,6 +26,7 @@ class PhaseLibrary {
     std::uint64_t used = 0;
     // The longest interlude, an evaluation, after which the job returned to this phase; 0 if none.
     Seconds interlude = {};
+    unsigned evaluations = 0;  // that were phases of their own, and from which the job returned
   };
 
   struct Match {
@@ -45,8 +46,8 @@ class PhaseLibrary {
   void update(std::uint32_t number, Reference reference);
   std::span<const Phase> phases() const { return phases_; }
   const Phase* find(std::uint32_t number) const;
-  // The job returned to the phase after `interlude`.
-  void came_back(std::uint32_t number, Seconds interlude);
+  // The job returned to the phase after `interlude`; `evaluated` if that was a phase of its own.
+  void came_back(std::uint32_t number, Seconds interlude, bool evaluated);
 
   // Starts to look for the phases at this launch.
   void search_from(std::uint64_t launch);

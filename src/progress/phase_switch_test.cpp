@@ -119,6 +119,37 @@ TEST(ShortEpochs, AreOneStateInWhichEveryStepIsCounted) {
   EXPECT_NEAR(steps, 12 * 32, 3);
 }
 
+// Evaluations of 0.8 s are long enough to be found as a phase. After a few of them they are part of
+// the training all the same, and the boundary behind each says so.
+TEST(ShortEpochs, AreOneStateWhereTheirEvaluationsAreFoundAsAPhase) {
+  DetectorTrace told;
+  LaunchDetector detector(told);
+  Launch launch;
+  const auto run = [&](std::uint32_t kernels, Seconds each) {
+    for (std::uint32_t i = 0; i < kernels; ++i) {
+      launch.kernel = 100 + i;
+      launch.time = launch.time + each;
+      detector.add(launch);
+      detector.analyse_if_due();
+    }
+  };
+  for (int epoch = 0; epoch < 16; ++epoch) {
+    for (int step = 0; step < 32; ++step) run(400, milliseconds(0.1));
+    for (int step = 0; step < 32; ++step) run(120, milliseconds(0.2));
+  }
+
+  EXPECT_LE(told.breaks.size(), 8U);
+  double steps = 0;
+  int interludes = 0;
+  for (const Boundary& boundary : told.boundaries) {
+    if (boundary.pattern.phase != 0) continue;
+    steps += boundary.iterations;
+    interludes += boundary.behind_interlude ? 1 : 0;
+  }
+  EXPECT_NEAR(steps, 16 * 32, 10);
+  EXPECT_GE(interludes, 10);
+}
+
 TEST(ShortEpochs, AreOverWhenTrainingDoesNotComeBack) {
   DetectorTrace told;
   LaunchDetector detector(told);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "progress/forward_pass.h"
 #include "progress/hidden_iterations.h"
 #include "progress/launch_detector.h"
 #include "progress/period.h"
@@ -72,8 +73,13 @@ class Collector final : public DetectorSink {
   std::uint32_t broken_phase = 0;
 };
 
+// An epoch is no iteration.
 double inner_per_outermost(const Pattern& pattern) {
-  return pattern.outer.empty() ? 1 : std::max(1U, pattern.outer.back().inner);
+  double inner = 1;
+  for (const OuterLevel& outer : pattern.outer) {
+    if (!outer.evaluation) inner = std::max(1U, outer.inner);
+  }
+  return inner;
 }
 
 // The iterations of `phase` that hide in launches without boundaries.
@@ -92,18 +98,22 @@ double hidden_in(std::span<const Launch> launches, const LaunchDetector& detecto
   return hidden_iterations(std::move(counted));
 }
 
-// An evaluation: a shorter phase from which the job returned to the longer one before it. What a
-// job does last may be anything, so it counts.
-std::set<std::uint32_t> evaluations(const Collector& seen) {
+// An evaluation: a shorter phase from which the job returned to the longer one before it, or the
+// forward pass of its neighbour. Anything else that a job does first or last counts.
+std::set<std::uint32_t> evaluations(const Collector& seen, const LaunchDetector& detector) {
   std::set<std::uint32_t> phases;
-  for (std::size_t i = 1; i + 1 < seen.stays.size(); ++i) {
+  const auto evaluates = [&](std::uint32_t phase, std::uint32_t training) {
+    return is_forward_pass(detector.kernel_mix(phase), detector.kernel_mix(training));
+  };
+  for (std::size_t i = 1; i < seen.stays.size(); ++i) {
+    const std::uint32_t before = seen.stays[i - 1].phase;
     const std::uint32_t phase = seen.stays[i].phase;
-    const std::uint32_t around = seen.stays[i - 1].phase;
-    if (around != seen.stays[i + 1].phase || around == phase) continue;
-    if (seen.patterns.at(phase).launches_per_iteration <
-        seen.patterns.at(around).launches_per_iteration) {
-      phases.insert(phase);
-    }
+    if (before == phase) continue;
+    const bool returned = i + 1 < seen.stays.size() && seen.stays[i + 1].phase == before;
+    const bool shorter = seen.patterns.at(phase).launches_per_iteration <
+                         seen.patterns.at(before).launches_per_iteration;
+    if ((returned && shorter) || evaluates(phase, before)) phases.insert(phase);
+    if (evaluates(before, phase)) phases.insert(before);
   }
   return phases;
 }
@@ -164,6 +174,7 @@ void describe_levels(const Collector& seen, const std::set<std::uint32_t>& uncou
   summary.confidence = pattern.confidence;
   summary.levels.push_back({period, iterations[pattern.phase]});
   for (const OuterLevel& outer : pattern.outer) {
+    if (outer.evaluation) continue;
     const auto inner = static_cast<double>(outer.inner);
     summary.levels.push_back({period * inner, iterations[pattern.phase] / inner});
   }
@@ -184,7 +195,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
                          : "no pattern of launches repeats";
     return summary;
   }
-  const std::set<std::uint32_t> uncounted = evaluations(seen);
+  const std::set<std::uint32_t> uncounted = evaluations(seen, detector);
   describe_levels(seen, uncounted, summary);
   summary.iterations = count_iterations(seen, launches, detector, uncounted);
   // With a single pattern, its levels also count over the whole recording.

@@ -5,6 +5,11 @@
 #include <cmath>
 
 namespace hypermile {
+namespace {
+
+constexpr double kUsual = 0.97;  // similarity
+
+}  // namespace
 
 void Segmentation::cut(const TokenTable& table, std::span<const std::uint32_t> cuts) {
   cuts_ = cuts.size() > kMost + 1 ? cuts.last(kMost + 1) : cuts;
@@ -58,17 +63,20 @@ float Segmentation::median_count() {
 
 void Segmentation::rate() {
   double weighted = 0;
+  double usual = 0;
   worst_mismatch_ = 0;
   longest_ = 0;
   for (std::size_t s = 0; s < segments(); ++s) {
     const std::uint32_t length = cuts_[s + 1] - cuts_[s];
     const double alike = similarity(matched_[s], length, reference_length_);
     weighted += alike * length;
+    usual += alike >= kUsual ? 1 : 0;
     const double longer = std::max(static_cast<double>(length), reference_length_);
     worst_mismatch_ = std::max(worst_mismatch_, (1 - alike) * longer);
     longest_ = std::max(longest_, length);
   }
   mean_similarity_ = weighted / (cuts_.back() - cuts_.front());
+  usual_share_ = usual / static_cast<double>(segments());
 }
 
 std::uint32_t Segmentation::shortest() {

@@ -36,6 +36,8 @@ class Segmentation {
 
   // Mean over all segments, weighted by length: 0..1.
   double mean_similarity() const { return mean_similarity_; }
+  // The share of segments that the reference explains nearly to the launch.
+  double usual_share() const { return usual_share_; }
   // The most launches by which a segment differs from the reference.
   double worst_mismatch() const { return worst_mismatch_; }
   // Launches of the shortest segment, not counting the shortest tenth.
@@ -68,6 +70,7 @@ class Segmentation {
   std::vector<KernelCount> reference_;
   double reference_length_ = 0;
   double mean_similarity_ = 0;
+  double usual_share_ = 0;
   double worst_mismatch_ = 0;
   std::uint32_t longest_ = 0;
   std::array<double, kMost> matched_{};

@@ -46,6 +46,8 @@ class Tracker {
   // Both count since start().
   std::uint64_t segments() const { return segments_; }
   std::uint64_t first_boundary() const { return first_boundary_; }
+  // Whether the iteration just reported was not like the reference.
+  bool doubtful() const { return bad_ > 0; }
   // Where the unexplained launches begin.
   std::uint64_t first_bad() const { return bad_ > 0 ? first_bad_ : segment_start_; }
   double length() const { return length_; }

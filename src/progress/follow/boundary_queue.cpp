@@ -106,6 +106,11 @@ std::optional<Instant> BoundaryQueue::on_gpu(std::size_t waiting) const {
   for (std::size_t i = waiting; i < waiting_.size(); ++i) {
     const Waiting& each = waiting_[i];
     if (i > waiting && each.fresh) return std::nullopt;
+    // The GPU did something else meanwhile, so the host's times tell what lies before and behind.
+    if (each.boundary.behind_interlude) {
+      if (i == waiting) return std::nullopt;
+      return this_one.boundary.time + behind_host_;
+    }
     if (each.boundary.pattern.level == 0) iterations += each.boundary.iterations;
     if (i == waiting) here = iterations;
     if (!each.axis) continue;
@@ -133,10 +138,13 @@ std::vector<BoundaryQueue::Released> BoundaryQueue::release(Instant now, bool ev
     if (next.axis) axis_ = next.axis;
     if (next.record && !next.axis) untimed_.push_back({*next.record, next.boundary.time});
     if (untimed_.size() > kUntimed) untimed_.pop_front();
-    next.boundary.time = released_ = std::max(released_, reached.value_or(next.boundary.time));
+    const Instant launched = next.boundary.time;
+    next.boundary.time = released_ = std::max(released_, reached.value_or(launched));
     if (next.fresh) released_timed_.reset();
-    if (next.axis && reached) {
+    const bool placed = next.boundary.behind_interlude && released_timed_;
+    if ((next.axis && reached) || placed) {
       released_timed_ = released_;
+      behind_host_ = released_ - launched;
       since_timed_ = 0;
     } else if (next.boundary.pattern.level == 0) {
       since_timed_ += next.boundary.iterations;

@@ -32,7 +32,7 @@ class BoundaryQueue {
   struct Released {
     // Its time is when the GPU reached the Boundary, as far as GPU times tell: a host that launches
     // ten iterations and then waits tells nothing by its own clock. Between two GPU times the
-    // iterations are taken to be equally long.
+    // iterations are taken to be equally long, unless an interlude lies between them.
     Boundary boundary;
     // No Window may span this Boundary: a new pattern was found, GPU times begin, or their origin
     // changed.
@@ -108,6 +108,7 @@ class BoundaryQueue {
   Instant released_;
   std::optional<Instant> released_timed_;
   double since_timed_ = 0;
+  Seconds behind_host_;  // how far the GPU was behind the host there
 };
 
 }  // namespace hypermile

@@ -13,10 +13,11 @@ Instant at(double seconds) {
 class BoundaryQueueTest : public ::testing::Test {
  protected:
   // One launch per iteration, with records numbered from 100 in steps of 3.
-  void boundary(double time) {
+  void boundary(double time, bool behind_interlude = false) {
     queue_.add_launch(100 + 3 * launches_);
     Boundary made;
     made.time = at(time);
+    made.behind_interlude = behind_interlude;
     made.launch = launches_++;
     queue_.add(made);
   }
@@ -48,6 +49,23 @@ TEST_F(BoundaryQueueTest, JoinsGpuTimesByTheRecordTheyName) {
   EXPECT_FALSE(ready[0].boundary.gpu_time);
   ASSERT_TRUE(ready[1].boundary.gpu_time);
   EXPECT_EQ(ready[1].boundary.gpu_time->value(), 7.5);
+}
+
+// An evaluation of 0.9 s between two GPU times belongs to one iteration.
+TEST_F(BoundaryQueueTest, DoesNotSpreadAnInterludeOverIterations) {
+  boundary(1.00);
+  boundary(1.05);
+  boundary(2.00, /*behind_interlude=*/true);
+  boundary(2.05);
+  gpu_time(0, 0.01, 2.1);
+  gpu_time(3, 1.06, 2.1);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 4U);
+  EXPECT_NEAR((ready[1].boundary.time - ready[0].boundary.time).value(), 0.05, 0.01);
+  EXPECT_NEAR((ready[2].boundary.time - ready[1].boundary.time).value(), 0.95, 0.01);
+  EXPECT_NEAR((ready[3].boundary.time - ready[2].boundary.time).value(), 0.05, 0.01);
 }
 
 TEST_F(BoundaryQueueTest, WaitsLongerWhileGpuTimesAreComing) {
