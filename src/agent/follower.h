@@ -21,6 +21,8 @@ struct FollowTerms {
   std::string job;
   NodeNumber self = 0;
   Seconds connect_within = Seconds(1);
+  // Called with what the coordinating node tells of others; from another thread.
+  std::function<void(NodeNumber node, const std::string& host)> learn_host = {};
 };
 
 // Blocks. An Error where the node could not be followed at all: nobody there, or it refused.

@@ -43,7 +43,10 @@ std::string_view to_string(PeerFault fault) {
 class AgentServer::Peer final
     : public grpc::ServerBidiReactor<agents::v1::FromNode, agents::v1::FromCoordinator> {
  public:
-  Peer(AgentServer& server, Instant now) : server_(server), heard_(now) { StartRead(&incoming_); }
+  Peer(AgentServer& server, std::string host, Instant now)
+      : server_(server), host_(std::move(host)), heard_(now) {
+    StartRead(&incoming_);
+  }
 
   void OnReadDone(bool ok) override {
     if (!ok) return finish(grpc::Status::OK);
@@ -109,6 +112,7 @@ class AgentServer::Peer final
 
   Instant heard() const { return heard_.load(); }
   bool member() const { return stage_ == Stage::kMember; }
+  const std::string& host() const { return host_; }
 
  private:
   enum class Stage { kHello, kProof, kMember };
@@ -165,6 +169,7 @@ class AgentServer::Peer final
   }
 
   AgentServer& server_;
+  const std::string host_;
   agents::v1::FromNode incoming_;
   std::atomic<Stage> stage_ = Stage::kHello;
   std::atomic<NodeNumber> node_ = 0;
@@ -202,8 +207,8 @@ Result<void> AgentServer::listen() {
 }
 
 grpc::ServerBidiReactor<agents::v1::FromNode, agents::v1::FromCoordinator>* AgentServer::Decide(
-    grpc::CallbackServerContext*) {
-  auto* peer = new Peer(*this, clock_.now());  // deletes itself in OnDone
+    grpc::CallbackServerContext* context) {
+  auto* peer = new Peer(*this, host_of_peer(context->peer()), clock_.now());  // ends in OnDone
   bool crowd = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -224,8 +229,25 @@ bool AgentServer::welcome(Peer* peer, NodeNumber node) {
     group_->lost(node, clock_.now());
   }
   members_[node] = peer;
+  if (options_.share_hosts) share_host(peer, node);
   group_->joined(node, clock_.now());
   return true;
+}
+
+// The newcomer hears of all members, and they of it.
+void AgentServer::share_host(Peer* peer, NodeNumber node) {
+  agents::v1::FromCoordinator all, one;
+  const auto add = [](agents::v1::FromCoordinator& message, NodeNumber number, const Peer& who) {
+    agents::v1::Roster::Place& place = *message.mutable_roster()->add_places();
+    place.set_node(static_cast<std::uint32_t>(number));
+    place.set_host(who.host());
+  };
+  add(one, node, *peer);
+  for (const auto& [number, member] : members_) {
+    add(all, number, *member);
+    if (member != peer) member->send(one);
+  }
+  peer->send(std::move(all));
 }
 
 void AgentServer::take(Peer* peer, NodeNumber node, const NodeReport& report) {
@@ -294,6 +316,16 @@ void AgentServer::step() {
       peer->send(message);
     }
   }
+}
+
+std::map<NodeNumber, NodeTotals> AgentServer::totals() const {
+  const std::scoped_lock lock(mutex_);
+  return group_ ? group_->totals() : std::map<NodeNumber, NodeTotals>();
+}
+
+bool AgentServer::coordinates() const {
+  const std::scoped_lock lock(mutex_);
+  return group_.has_value();
 }
 
 std::uint64_t AgentServer::count(PeerFault fault) const {

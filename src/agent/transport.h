@@ -20,6 +20,10 @@ inline constexpr int kKeepaliveTimeoutMs = 2000;
 // gRPC itself cuts off whatever is larger; between kMostMessageBytes and this it is counted.
 inline constexpr int kMostBytesOnTheWire = 1 << 20;
 
+// The host of what gRPC calls a peer: "ipv4:10.0.0.3:4711" and "ipv6:%5B::1%5D:4711" become
+// "10.0.0.3" and "[::1]".
+std::string host_of_peer(const std::string& peer);
+
 void set_transport_limits(grpc::ServerBuilder& builder);
 std::shared_ptr<grpc::Channel> open_channel(const std::string& address);
 
