@@ -36,6 +36,7 @@ TEST_F(SecretCredentialsTest, ProvesOnlyTheStatementThatItWasMadeForAndOnlyWithT
   const std::string statement = statement_of("12.0", "node 1", "nonce");
   const std::string credential = *(*ours)->make(statement);
 
+  EXPECT_EQ(credential.find_first_not_of("0123456789abcdef"), std::string::npos) << "it is sent";
   EXPECT_TRUE((*ours)->check(credential, statement));
   EXPECT_FALSE((*ours)->check(credential, statement_of("12.0", "node 1", "other")));
   EXPECT_FALSE((*ours)->check(credential, statement_of("12.0", "coordinator", "nonce")));

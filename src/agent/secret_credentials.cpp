@@ -42,7 +42,8 @@ class SecretCredentials final : public Credentials {
                statement.size(), digest.data(), &length) == nullptr) {
       return Error{ErrorCode::kIo, "no HMAC can be made"};
     }
-    return std::string(reinterpret_cast<const char*>(digest.data()), length);
+    // Text, because a message's field is.
+    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + length, ""));
   }
 
   Result<void> check(const std::string& credential, const std::string& statement) override {

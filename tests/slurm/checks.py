@@ -326,8 +326,8 @@ def torchrun(cluster):
         with open(cluster.work / f"torchrun-{node}.out", "wb") as output:
             runs.append(subprocess.Popen(
                 [HYPERMILE, "run", "--quiet", "--nodes-from", "torchrun", "--secret-file", secret, "--", python, "-m",
-                 "torch.distributed.run", "--nnodes=3", f"--node-rank={place}", "--master-addr=127.0.0.1", "--master-port=29500",
-                 "--nproc-per-node=2", ROOT / "tests/slurm/ddp_rank.py", HYPERMILE, WORKLOAD, str(ENDLESS)],
+                 "torch.distributed.run", "--nnodes=3", f"--node_rank={place}", "--master_addr=127.0.0.1", "--master_port=29500",
+                 "--nproc_per_node=2", "--redirects=9:1", "--tee=9:1", ROOT / "tests/slurm/ddp_rank.py", HYPERMILE, WORKLOAD, str(ENDLESS)],
                 env={**cluster.environment, **cluster.node_environment(node), "GLOO_SOCKET_IFNAME": "lo"}, cwd=cluster.work,
                 user=cluster.user.pw_uid, group=cluster.user.pw_gid, extra_groups=[], stdin=subprocess.DEVNULL, stdout=output,
                 stderr=output, start_new_session=True))
@@ -340,6 +340,9 @@ def torchrun(cluster):
         runs[0].kill()  # the agent alone: torchrun and its ranks go on
         took = until_default(cluster, RESTORED_WITHIN + 4, "the first agent was killed")
         wait_for("the second host has taken over", changed_on(hosts[1:]), 120)
+    except AssertionError as problem:
+        outputs = {node: (cluster.work / f"torchrun-{node}.out").read_text()[-800:] for node in hosts}
+        raise AssertionError(f"{problem}: {outputs}") from problem
     finally:
         for run in runs:
             with contextlib.suppress(ProcessLookupError):
@@ -362,8 +365,8 @@ ENDING = ("job", "scancel", "requeue", "timeout")
 class Faults:
     """Random faults at random moments; after each everything is at its default and, with the job, nothing is left."""
 
-    def __init__(self, cluster, seed):
-        self.cluster, self.generator = cluster, random.Random(seed)
+    def __init__(self, cluster):
+        self.cluster, self.generator = cluster, random.Random()
         self.done, self.slowest, self.slowest_silent = {}, 0.0, 0.0
 
     def restart(self, name, start):
@@ -447,7 +450,7 @@ class Faults:
 def faults(cluster, count):
     """In pieces: what --write has kept is added to."""
     before = evidence.kept().get("faults", {})
-    course = Faults(cluster, seed=sum(before.get("kinds", {}).values()) + 20)
+    course = Faults(cluster)
     left = count
     while left > 0:
         left = course.one_job(left)

@@ -133,7 +133,7 @@ SlurmdTimeout=300
 MessageTimeout=30
 PrologFlags=Alloc
 InactiveLimit=0
-MinJobAge=300
+MinJobAge=7200
 {nodes}
 PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime=60 State=UP OverSubscribe=YES
 """.replace(f"Nodes={self.names[0]}-{self.names[-1][1:]}", "Nodes=" + ",".join(self.names)))
