@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_main.h"
 
+#include <absl/synchronization/mutex.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -269,6 +270,8 @@ void tell_event_log(const AgentOptions& options) {
 }  // namespace
 
 int agent_main(const std::vector<std::string>& arguments, StopSignals& signals) {
+  // gRPC's locks would look for deadlocks among hundreds of connections.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h") {
       std::cout << kAgentHelp;

@@ -124,14 +124,15 @@ Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, S
     // At once: whoever is written to meanwhile may block.
     seat.leave(why);
   });
-  Instant beat = clock.now();
+  const Seconds every = agent_beat(terms.nodes), silence = agent_silence(terms.nodes);
+  Instant told = clock.now();
   while (!over && !stop.stop_requested()) {
     const Instant now = clock.now();
-    if (now - heard.load() > kAgentSilence) break;
-    const bool due = now - beat >= kAgentBeat;
-    if (due) beat = now;
+    if (now - heard.load() > silence) break;
+    const bool due = now - told >= every;
     std::vector<NodeReport> reports = seat.reports(due);
     if (due && reports.empty()) reports.emplace_back();  // a sign of life
+    if (!reports.empty()) told = now;
     bool sent = true;
     for (const NodeReport& report : reports) {
       agents::v1::FromNode message;

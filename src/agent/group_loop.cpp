@@ -49,7 +49,7 @@ class GroupLoop {
   }
 
   bool follow_node(NodeNumber node, Seconds connect_within) {
-    FollowTerms terms{address_of(node), plan_.job, plan_.self, connect_within};
+    FollowTerms terms{address_of(node), plan_.job, plan_.self, plan_.nodes.size(), connect_within};
     if (terms.address.empty()) return false;
     if (plan_.address_at) {
       terms.learn_host = [this](NodeNumber other, const std::string& host) { learn(other, host); };

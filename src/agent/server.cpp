@@ -44,7 +44,7 @@ class AgentServer::Peer final
     : public grpc::ServerBidiReactor<agents::v1::FromNode, agents::v1::FromCoordinator> {
  public:
   Peer(AgentServer& server, std::string host, Instant now)
-      : server_(server), host_(std::move(host)), heard_(now) {
+      : server_(server), host_(std::move(host)), heard_(now), told_(now) {
     StartRead(&incoming_);
   }
 
@@ -83,6 +83,7 @@ class AgentServer::Peer final
 
   void send(agents::v1::FromCoordinator message) {
     const std::scoped_lock lock(mutex_);
+    told_ = server_.clock_.now();
     if (finishing_ || outgoing_.size() >= kMostWaiting) return;
     outgoing_.push_back(std::move(message));
     write_next();
@@ -111,6 +112,7 @@ class AgentServer::Peer final
   }
 
   Instant heard() const { return heard_.load(); }
+  Instant told() const { return told_.load(); }
   bool member() const { return stage_ == Stage::kMember; }
   const std::string& host() const { return host_; }
 
@@ -174,7 +176,7 @@ class AgentServer::Peer final
   std::atomic<Stage> stage_ = Stage::kHello;
   std::atomic<NodeNumber> node_ = 0;
   std::string nonce_;
-  std::atomic<Instant> heard_;
+  std::atomic<Instant> heard_, told_;
 
   std::mutex mutex_;  // all that follows
   std::deque<agents::v1::FromCoordinator> outgoing_;
@@ -230,6 +232,10 @@ bool AgentServer::welcome(Peer* peer, NodeNumber node) {
   }
   members_[node] = peer;
   if (options_.share_hosts) share_host(peer, node);
+  // At once, because the node waits for it to know that we coordinate.
+  agents::v1::FromCoordinator beat;
+  beat.mutable_beat();
+  peer->send(std::move(beat));
   group_->joined(node, clock_.now());
   return true;
 }
@@ -301,7 +307,8 @@ void AgentServer::step() {
   const std::scoped_lock lock(mutex_);
   if (!group_) return;
   const Instant now = clock_.now();
-  const bool beat = !beat_ || now - *beat_ >= kAgentBeat;
+  const Seconds every = agent_beat(nodes_), silence_allowed = agent_silence(nodes_);
+  const bool beat = !beat_ || now - *beat_ >= every;
   if (beat) beat_ = now;
   for (const NodeReport& report : seat_.reports(beat)) group_->report(options_.self, report, now);
   group_->step(now);
@@ -309,10 +316,10 @@ void AgentServer::step() {
   message.mutable_beat();
   for (Peer* peer : peers_) {
     const Seconds silence = now - peer->heard();
-    if (silence > (peer->member() ? kAgentSilence : kProofWithin)) {
+    if (silence > (peer->member() ? silence_allowed : kProofWithin)) {
       fault(PeerFault::kSlow);
       peer->finish(grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "silent for too long"));
-    } else if (beat && peer->member()) {
+    } else if (peer->member() && now - peer->told() >= every) {
       peer->send(message);
     }
   }
