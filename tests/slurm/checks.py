@@ -8,6 +8,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import time
 import traceback
@@ -308,6 +309,32 @@ def seen_as_one(cluster):
     return f"comment: {comments[job]}"
 
 
+def abuse(cluster):
+    """Another user's agent for the same step, garbage, and connections that say nothing: the job and its group never notice."""
+    job = submit_mpi(cluster, "--hypermile=5%")
+    running(cluster, job)
+    until_changed(cluster)
+    port = next(iter(sorted(cluster.ports_of(cluster.agents()[0]))))
+    intruder = subprocess.Popen(
+        [cluster.agent, "--job", f"{job}.0", "--nodes", "n[0-3]", "--node", "#3", "--address", "127.0.0.1", "--munge-socket",
+         cluster.munge_socket, "--log", "/dev/null"], env={**cluster.environment, **cluster.node_environment("n3")},
+        user=cluster.other.pw_uid, group=cluster.other.pw_gid, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+    with socket.create_connection(("127.0.0.1", port)) as loud, contextlib.suppress(OSError):
+        loud.sendall(os.urandom(4 << 20))
+    time.sleep(6)
+    locks = cluster.locks()
+    assert all(any(each) for each in locks.values()), f"the group was disturbed: {locks}"
+    intruder.stdin.close()
+    assert intruder.wait(20) == 0
+    for one in silent:
+        one.close()
+    cancel(cluster, job)
+    nothing_left(cluster, "abuse")
+    return "another user's agent, 100 silent connections and 4 MB of garbage changed nothing"
+
+
 def torchrun(cluster):
     """Without Slurm: three hosts of torchrun decide together; the second takes over when the first agent is killed."""
     python = "/usr/bin/python3"
@@ -467,11 +494,13 @@ def saving(cluster):
 
 def straggler(cluster):
     """Three nodes wait for the fourth; their slack is taken."""
-    return evidence.straggler(cluster, submit_mpi)
+    shown = evidence.straggler(cluster, submit_mpi, cancel)
+    nothing_left(cluster, "a straggler")
+    return shown
 
 
 CI = ["off", "fails_open", "rights", "observe", "one_decision", "lost_agents", "shared", "seen_as_one"]
-PLAIN = [*CI, "split", "shapes", "ddp", "torchrun", "daemon_lost", "faults"]
+PLAIN = [*CI, "abuse", "split", "shapes", "ddp", "torchrun", "daemon_lost", "faults"]
 FULL = [*PLAIN, "saving", "straggler"]
 
 
@@ -479,7 +508,7 @@ def run(arguments):
     names = arguments.cases or (CI if arguments.ci else FULL if arguments.full else PLAIN)
     count = arguments.faults or (200 if arguments.full else 10)
     writing = arguments.write or (arguments.full and not arguments.cases)
-    if not arguments.write:
+    if arguments.full and not arguments.cases:
         evidence.forget()
     failed, seen = 0, {}
     with Cluster() as cluster:
