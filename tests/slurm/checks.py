@@ -309,6 +309,20 @@ def seen_as_one(cluster):
     return f"comment: {comments[job]}"
 
 
+def container(cluster):
+    """Ranks in a container without privileges that has the daemon's socket and /dev/shm, and neither /run nor other processes."""
+    hide = f"mount -t tmpfs tmpfs /run && exec {HYPERMILE} simulate --realtime --workload {WORKLOAD} --seconds 10min --gpu 0"
+    job = cluster.submit(f"srun unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c '{hide}'\n", "-N1", "-n1",
+                         "-w", "n0", "--gres=gpu:1", "--hypermile=5%")
+    running(cluster, job)
+    wait_for("clocks are changed for ranks in a container", cluster.changed, 120)
+    cluster.call("scancel", job, user=cluster.user)
+    took = until_default(cluster, RESTORED_WITHIN + 3, "scancel")
+    cluster.wait(job, 60)
+    nothing_left(cluster, "a container")
+    return f"clocks moved for ranks in user, mount and process namespaces of their own; default {took:.1f} s after scancel"
+
+
 def abuse(cluster):
     """Another user's agent for the same step, garbage, and connections that say nothing: the job and its group never notice."""
     job = submit_mpi(cluster, "--hypermile=5%")
@@ -500,7 +514,7 @@ def straggler(cluster):
 
 
 CI = ["off", "fails_open", "rights", "observe", "one_decision", "lost_agents", "shared", "seen_as_one"]
-PLAIN = [*CI, "abuse", "split", "shapes", "ddp", "torchrun", "daemon_lost", "faults"]
+PLAIN = [*CI, "abuse", "container", "split", "shapes", "ddp", "torchrun", "daemon_lost", "faults"]
 FULL = [*PLAIN, "saving", "straggler"]
 
 
