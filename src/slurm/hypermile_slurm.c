@@ -220,7 +220,7 @@ static void become(const struct identity* who, int input, int output, int alive,
   /* What the daemon complains of is for slurmd's log; an agent has its own. */
   const int errors = who->change ? open("/dev/null", O_WRONLY) : output;
   if (errors >= 0) dup2(errors, 2);
-  if (alive >= 0 && dup2(alive, 3) < 0) _exit(126);
+  if (alive >= 0 && (dup2(alive, 3) < 0 || fcntl(3, F_SETFD, 0) != 0)) _exit(126);
   close_from(alive >= 0 ? 4 : 3);
   if (chdir("/") != 0) _exit(126);
   setsid();

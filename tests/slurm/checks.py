@@ -545,5 +545,5 @@ def run(arguments):
             if writing and verdict == "ok":
                 evidence.keep(name, seen[name])
     if writing and not failed:
-        evidence.write()
+        evidence.write(FULL)
     return 1 if failed else 0
