@@ -13,7 +13,7 @@ PEERS := $(if $(CI),peers)
 CONFIGURE = cmake --preset $(1) $(LAUNCHER) --log-level=WARNING
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build screenshots bench check lint fuzz format sanitize evidence paper install deb wheel clean
+.PHONY: help demo test build screenshots bench check lint fuzz format sanitize evidence paper install deb slurm wheel clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,12 @@ deb: ## build the Debian packages into build/packages
 	@$(call CONFIGURE,deb)
 	@cmake --build --preset deb -j $(JOBS) --target hypermile hypermiled hypermile_inject hypermile_tick nvmlsim pages
 	@scripts/make-deb build/deb build/packages
+
+slurm: ## build the Debian package hypermile-slurm, plugin and agent, into build/packages-slurm
+	@$(PACKAGES) build deb slurm
+	@$(call CONFIGURE,deb)
+	@cmake --build --preset deb -j $(JOBS) --target hypermile-agent hypermile_slurm
+	@scripts/make-deb build/deb build/packages-slurm hypermile-slurm
 
 wheel: build ## build one wheel with everything into build/wheel
 	@$(PACKAGES) wheel

@@ -5,6 +5,7 @@
 // gRPC, each with a Window every 2 s or so. The coordinator prints messages and bytes a second, its
 // share of one core, and the time from the last Window of an order to the next order.
 // scripts/evidence/agents runs both for 8, 64 and 512 nodes and writes docs/evidence/agents.md.
+#include <absl/synchronization/mutex.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -85,10 +86,11 @@ int coordinate(const std::string& address, std::size_t nodes, double seconds) {
       seat.report(0, order.id, window);
     }
     if (complete && Steady::now() - *complete > std::chrono::duration<double>(seconds)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // as an agent does
   }
-  if (!complete) {
-    fmt::print(stderr, "the nodes did not meet: {}\n", server.status());
+  const bool all = server.status().starts_with(fmt::format("coordinates {} nodes", nodes));
+  if (!complete || !all || server.count(PeerFault::kSlow) > 0) {
+    fmt::print(stderr, "the nodes were not all there: {}\n", server.status());
     return 1;
   }
   const double passed = std::chrono::duration<double>(Steady::now() - *complete).count();
@@ -103,13 +105,14 @@ class Node final
  public:
   struct Load {
     std::atomic<std::uint64_t> sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;
+    std::atomic<bool> over = false;  // the coordinator has ended
     std::mutex mutex;
     std::map<std::uint64_t, Steady::time_point> last_window;  // by order
     std::map<std::uint64_t, Steady::time_point> ordered;
   };
 
-  Node(agents::v1::Agents::Stub& stub, std::uint32_t number, Load& load)
-      : load_(load), random_(number) {
+  Node(agents::v1::Agents::Stub& stub, std::uint32_t number, std::size_t nodes, Load& load)
+      : load_(load), random_(number), period_(agent_beat(nodes).value()) {
     stub.async()->Decide(&context_, this);
     agents::v1::FromNode hello;
     hello.mutable_hello()->set_version(kAgentProtocol);
@@ -122,6 +125,7 @@ class Node final
   }
 
   void OnReadDone(bool ok) override {
+    if (!ok) load_.over = true;
     if (!ok) return;
     ++load_.received;
     load_.received_bytes += incoming_.ByteSizeLong();
@@ -130,6 +134,7 @@ class Node final
       proof.mutable_proof()->set_credential("x");
       put(proof);
     } else if (incoming_.has_welcome()) {
+      member_ = true;
       NodeReport report;
       report.generation = 1;
       report.terms = card_terms();
@@ -156,7 +161,7 @@ class Node final
     {
       const std::scoped_lock lock(load_.mutex);
       if (!order_ || now < due_) {
-        if (now - beat_ < std::chrono::seconds(1)) return;
+        if (!member_ || now - beat_ < period_) return;
       } else {
         report = window_report();
         load_.last_window[order_->id] = now;
@@ -208,6 +213,8 @@ class Node final
 
   Load& load_;
   Random random_;
+  const std::chrono::duration<double> period_;
+  std::atomic<bool> member_ = false;
   grpc::ClientContext context_;
   agents::v1::FromCoordinator incoming_;
   std::optional<Order> order_;  // under load_.mutex, as due_
@@ -224,11 +231,18 @@ int load(const std::string& address, std::size_t nodes, double seconds) {
   std::vector<std::unique_ptr<Node>> all;
   for (std::uint32_t i = 1; i < nodes; ++i) {
     stubs.push_back(agents::v1::Agents::NewStub(open_channel(address)));
-    all.push_back(std::make_unique<Node>(*stubs.back(), i, load));
-    if (i % 32 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    all.push_back(std::make_unique<Node>(*stubs.back(), i, nodes, load));
+    if (i % 16 != 0) continue;
+    // Nodes of a step do not start at one instant, and each speaks from its own beginning on.
+    for (const auto until = Steady::now() + std::chrono::milliseconds(150);
+         Steady::now() < until;) {
+      for (const auto& node : all) node->tick(Steady::now());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
+  load.sent = load.received = load.sent_bytes = load.received_bytes = 0;
   const auto begin = Steady::now();
-  while (Steady::now() - begin < std::chrono::duration<double>(seconds)) {
+  while (!load.over && Steady::now() - begin < std::chrono::duration<double>(seconds)) {
     const auto now = Steady::now();
     for (const auto& node : all) node->tick(now);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -264,6 +278,7 @@ int load(const std::string& address, std::size_t nodes, double seconds) {
 }  // namespace hypermile
 
 int main(int argc, char** argv) {
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);  // as an agent does
   if (argc != 5) return 2;
   const std::string role = argv[1];
   const auto nodes = static_cast<std::size_t>(std::stoul(argv[3]));

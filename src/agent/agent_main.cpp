@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_main.h"
 
+#include <absl/synchronization/mutex.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -12,11 +14,14 @@
 
 #include "agent/agent_options.h"
 #include "agent/group_loop.h"
+#include "agent/job_comment.h"
 #include "base/clock.h"
+#include "base/job_end.h"
 #include "base/version.h"
 #include "inject/stale_rings.h"
 #include "run/clock_access.h"
 #include "run/injection.h"
+#include "run/run_job.h"
 #include "run/watched_run.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
@@ -53,30 +58,64 @@ void print_environment(const Environment& before, const Environment& after) {
   std::cout << std::flush;
   // Whoever reads sees the end; what is printed later by mistake goes nowhere.
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  ::dup2(nowhere, STDOUT_FILENO);
-  ::close(nowhere);
+  if (nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0) ::close(STDOUT_FILENO);
+  if (nowhere >= 0) ::close(nowhere);
+}
+
+// For the other agents to get the last report of this one, and for this one to get theirs.
+constexpr Seconds kLastWords = milliseconds(200);
+constexpr Seconds kOthersEnd = Seconds(2);
+
+// Others may use the same GPUs at the same time, so this job changes nothing: Slurm hands out parts
+// of GPUs as shards or as shares of MPS.
+bool shares_gpus(const Environment& environment) {
+  return environment.has("SLURM_SHARDS_ON_NODE") ||
+         environment.has("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
 }
 
 RunRequest request_of(const AgentOptions& options) {
   RunRequest request;
   request.program = "hypermile-agent";
   request.typed = {"hypermile-agent", "--job", options.job, "--node", options.nodes[options.self]};
+  request.typed.insert(request.typed.end(), options.command.begin(), options.command.end());
   request.control.observe = options.observe;
   request.control.controller.objective = options.objective;
   request.control.controller.policy = options.policy;
   request.report.log = options.log;
   request.report.summary = options.summary;
-  request.report.quiet = true;
+  request.report.quiet = options.command.empty() || options.quiet;
   return request;
+}
+
+bool decides_jointly(const AgentOptions& options) {
+  return options.nodes.size() > 1 && !options.observe;
+}
+
+Result<std::unique_ptr<Credentials>> credentials_for(const AgentOptions& options) {
+  if (!options.under_torchrun()) return make_munge_credentials(options.munge_socket);
+  if (options.secret_file.empty()) return make_loopback_credentials();
+  return make_secret_credentials(options.secret_file);
+}
+
+NodeTotals totals_of(const JobOutcome& outcome) {
+  const JobTotals job = outcome.summary.figures.job();
+  NodeTotals totals;
+  for (const GpuReport& gpu : outcome.summary.gpus) {
+    if (gpu.energy) totals.joules += gpu.energy->value();
+  }
+  if (job.saved_j) totals.saved_j = job.saved_j->value;
+  if (job.time_change) totals.time_change = job.time_change->value;
+  return totals;
 }
 
 // This node's part in the group, while it lives.
 class GroupPart {
  public:
-  GroupPart(const AgentOptions& options, Clock& clock, JobReport& report)
-      : credentials_(make_munge_credentials(options.munge_socket)),
-        server_({agent_address(options, options.self), options.job, options.self}, *credentials_,
-                seat_, clock) {
+  GroupPart(const AgentOptions& options, std::unique_ptr<Credentials> credentials, Clock& clock)
+      : clock_(clock),
+        credentials_(std::move(credentials)),
+        server_({listening_address(options), options.job, options.self, options.under_torchrun()},
+                *credentials_, seat_, clock) {
     plan_.course.policy = options.policy;
     plan_.course.objective = options.objective;
     plan_.nodes = options.nodes;
@@ -85,18 +124,49 @@ class GroupPart {
     for (std::size_t node = 0; node < options.nodes.size(); ++node) {
       plan_.addresses.push_back(agent_address(options, node));
     }
-    if (const Result<void> listening = server_.listen(); !listening) {
-      report.say(listening.error().line() + "; nobody can follow this node");
+    if (options.under_torchrun()) {
+      plan_.address_at = [&options](NodeNumber node, const std::string& host) {
+        return address_at(options, node, host);
+      };
     }
-    thread_ = std::jthread([this, &clock](const std::stop_token& stop) {
-      run_group_loop(plan_, server_, *credentials_, seat_, clock, stop);
+  }
+
+  // One decision for all nodes, and one guard of the bound: where that is made. The request is read
+  // while the run lasts, so this comes before.
+  void prepare(RunRequest& request) {
+    request.control.controller.guard = false;
+    request.control.controller.slack = false;
+    request.control.joint = [this](const PhaseFacts& facts, PolicyContext context) {
+      return seat_.maker()(facts, std::move(context));
+    };
+  }
+
+  void begin(const std::function<void(const std::string&)>& say) {
+    if (const Result<void> listening = server_.listen(); !listening) {
+      say(listening.error().line() + "; nobody can follow this node");
+    }
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      run_group_loop(plan_, server_, *credentials_, seat_, clock_, stop);
     });
   }
 
-  Seat& seat() { return seat_; }
+  // The ranks of this node have ended. Where it coordinates, what all nodes told, once they have
+  // or after a while; otherwise nothing.
+  std::map<NodeNumber, NodeTotals> last_words(const NodeTotals& totals) {
+    seat_.farewell(totals);
+    clock_.sleep_for(kLastWords);
+    const Instant until = clock_.now() + kOthersEnd;
+    while (server_.coordinates() && server_.totals().size() < plan_.nodes.size() &&
+           clock_.now() < until) {
+      clock_.sleep_for(kLastWords / 4);
+    }
+    return server_.totals();
+  }
+
   std::string status() const { return server_.status(); }
 
  private:
+  Clock& clock_;
   Seat seat_;
   std::unique_ptr<Credentials> credentials_;
   GroupPlan plan_;
@@ -135,23 +205,16 @@ int follow_ranks(const AgentOptions& options, StopSignals& signals) {
 
   const InputEnd input(ended);
   std::optional<GroupPart> group;
-  // The request is read while the run lasts, so what it holds is decided before.
-  Seat* seat = nullptr;
-  const bool joint = options.nodes.size() > 1 && !options.observe;
-  if (joint) {
-    // One decision for all nodes, and one guard of the bound: where that is made.
-    request.control.controller.guard = false;
-    request.control.controller.slack = false;
-    request.control.joint = [&seat](const PhaseFacts& facts, PolicyContext context) {
-      return seat->maker()(facts, std::move(context));
-    };
+  if (decides_jointly(options)) {
+    group.emplace(options, make_munge_credentials(options.munge_socket), *clock);
+    group->prepare(request);
   }
   WatchedRun run(request, world);
   if (const Result<void> begun = run.report().begin(/*shared_terminal=*/false); !begun) {
     std::cerr << "hypermile-agent: " << begun.error().line() << std::endl;
     return 1;
   }
-  if (joint) seat = &group.emplace(options, *clock, run.report()).seat();
+  if (group) group->begin([&run](const std::string& line) { run.report().say(line); });
   const Instant begin = clock->now();
   JobToWatch job{*folder, after, ended.get_token()};
   job.interrupted = signals.token();
@@ -159,17 +222,64 @@ int follow_ranks(const AgentOptions& options, StopSignals& signals) {
       run.watch(job, options.observe ? ClockAccess{} : open_clock_access(/*may_ask=*/false));
   outcome.summary.duration = clock->now() - begin;
   outcome.summary.attached = fmt::format("step {} on {}", options.job, options.nodes[options.self]);
-  if (group) std::cerr << "hypermile-agent: " << group->status() << std::endl;
-  run.report().finish(outcome, "the step ended");
+  run.report().finish(outcome, group ? "the step ended: " + group->status() : "the step ended");
+  // Every GPU is given back by now; what follows is only told.
+  const NodeTotals totals = totals_of(outcome);
+  std::map<NodeNumber, NodeTotals> all;
+  if (options.nodes.size() == 1) all.emplace(0, totals);
+  if (group) all = group->last_words(totals);
+  if (options.comment) write_job_comment(options.job, all, options.nodes.size());
   return 0;
+}
+
+// `hypermile run` on each host of a job: starts the command there and decides with the others.
+Result<JobEnd> run_command(const AgentOptions& options, StopSignals& signals) {
+  const auto clock = make_real_clock();
+  ASSIGN_OR_RETURN(JobCommand job, describe_job(options.command));
+  RunRequest request = request_of(options);
+  std::optional<GroupPart> group;
+  if (decides_jointly(options)) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Credentials> credentials, credentials_for(options));
+    group.emplace(options, std::move(credentials), *clock);
+    group->prepare(request);
+    group->begin([](const std::string& line) { std::cerr << "hypermile: " << line << std::endl; });
+  }
+  const FinishedRun result = run_job(std::move(job), request,
+                                     {.out = std::cout,
+                                      .err = std::cerr,
+                                      .terminal = ::isatty(STDERR_FILENO) == 1,
+                                      .clock = *clock,
+                                      .stop = signals.token(),
+                                      .signals = &signals});
+  if (group && !options.quiet) std::cerr << "hypermile: " << group->status() << std::endl;
+  if (!result.end) return result.outcome.error();
+  if (!result.outcome) std::cerr << "hypermile: " << result.outcome.error().line() << std::endl;
+  return *result.end;
+}
+
+// For the event log, as Slurm tells tasks. We are none: what we inherit is the batch script's,
+// which runs on another node.
+void tell_event_log(const AgentOptions& options) {
+  const std::size_t dot = options.job.find('.');
+  ::setenv("SLURMD_NODENAME", options.nodes[options.self].c_str(), 1);
+  ::setenv("SLURM_JOB_ID", options.job.substr(0, dot).c_str(), 1);
+  if (dot != options.job.npos) ::setenv("SLURM_STEP_ID", options.job.substr(dot + 1).c_str(), 1);
+  if (const passwd* user = ::getpwuid(::geteuid())) ::setenv("SLURM_JOB_USER", user->pw_name, 1);
 }
 
 }  // namespace
 
 int agent_main(const std::vector<std::string>& arguments, StopSignals& signals) {
+  // gRPC's locks would look for deadlocks among hundreds of connections.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h") {
       std::cout << kAgentHelp;
+      return 0;
+    }
+    if (argument == "--") break;
+    if (argument == "--clean") {
+      remove_stale_rings();
       return 0;
     }
     if (argument == "--version") {
@@ -177,14 +287,22 @@ int agent_main(const std::vector<std::string>& arguments, StopSignals& signals) 
       return 0;
     }
   }
-  const Result<AgentOptions> options = parse_agent_options(arguments);
+  const Environment environment = Environment::from(environ);
+  Result<AgentOptions> options = parse_agent_options(
+      arguments, [&environment](std::string_view name) { return environment.get(name); });
   if (!options) {
     std::cerr << "hypermile-agent: " << options.error().line() << std::endl;
     return 2;
   }
-  // For the event log; Slurm sets it for tasks, and we are none.
-  ::setenv("SLURMD_NODENAME", options->nodes[options->self].c_str(), 0);
-  return follow_ranks(*options, signals);
+  options->observe = options->observe || shares_gpus(environment);
+  if (options->command.empty()) {
+    tell_event_log(*options);
+    return follow_ranks(*options, signals);
+  }
+  const Result<JobEnd> end = run_command(*options, signals);
+  if (end) return end_like(*end);
+  std::cerr << "hypermile: " << end.error().line() << std::endl;
+  return 2;
 }
 
 }  // namespace hypermile

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "nodes/torchrun.h"
 #include "policy/objective.h"
 
 namespace hypermile {
@@ -25,14 +26,29 @@ struct AgentOptions {
   std::optional<std::string> log = {};      // %j is the job, %n the node's name
   std::optional<std::string> summary = {};  // likewise
   std::string munge_socket = {};
+  bool comment = false;  // write what was used and saved into the Slurm job's comment
+  bool quiet = false;    // of `command`'s run
+  // Without a batch system: the command to run, the host of the first node, and the secret of the
+  // job. The other hosts are learnt from the first.
+  std::vector<std::string> command = {};
+  std::string master = {};
+  std::string secret_file = {};
+
+  bool under_torchrun() const { return !master.empty(); }
 };
 
-// kUsage names the option.
-Result<AgentOptions> parse_agent_options(const std::vector<std::string>& arguments);
+// kUsage names the option. kPermission where an agent without a secret would have to listen beyond
+// the loopback.
+Result<AgentOptions> parse_agent_options(const std::vector<std::string>& arguments,
+                                         const ReadVariable& variable);
 
-// "HOST:PORT" of a node. Every agent of a step works out the same: the port follows from the job
-// and from the node's place, so that two steps rarely meet and several nodes may share a machine.
+// "HOST:PORT" of a node; "" where its host must be learnt. Every agent of a step works out the
+// same: the port follows from the job and from the node's place, so that two steps rarely meet and
+// several nodes may share a machine.
 std::string agent_address(const AgentOptions& options, std::size_t node);
+std::string address_at(const AgentOptions& options, std::size_t node, const std::string& host);
+// Where this agent listens.
+std::string listening_address(const AgentOptions& options);
 
 extern const char* const kAgentHelp;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is who between agents: MUNGE, which the nodes of a Slurm cluster share. A credential names
-// its maker's user, as munged saw it, and carries a statement; only a process of the same user can
-// read it. The statement holds the job and the other side's fresh nonce, so a credential that was
-// taken from the network is worth nothing anywhere else and at no other time.
+// Who is who between agents. On a Slurm cluster it is MUNGE, which its nodes share: a credential
+// names its maker's user, as munged saw it, and carries a statement; only a process of the same
+// user can read it. Elsewhere it is a secret of the job. The statement holds the job and the other
+// side's fresh nonce, so a credential that was taken from the network is worth nothing anywhere
+// else and at no other time.
 #pragma once
 
 #include <memory>
@@ -27,6 +28,12 @@ class Credentials {
 
 // `socket` of munged; empty: MUNGE's own.
 std::unique_ptr<Credentials> make_munge_credentials(const std::string& socket);
+// The secret is the content of a file that only this user may read (mode 0600); kPermission says
+// what is wrong with it.
+Result<std::unique_ptr<Credentials>> make_secret_credentials(const std::string& path);
+// For agents that share one machine: a secret of this user in `folder`, made by the first of them.
+Result<std::unique_ptr<Credentials>> make_loopback_credentials(
+    const std::string& folder = "/dev/shm");
 
 // 16 bytes that nobody can guess.
 Result<std::string> make_nonce();

@@ -33,6 +33,14 @@ Error connection_broke() {
   return Error{ErrorCode::kIo, "the connection broke"};
 }
 
+void learn(const agents::v1::Roster& roster, const FollowTerms& terms) {
+  constexpr std::size_t kMostHostBytes = 255;
+  if (!terms.learn_host) return;
+  for (const agents::v1::Roster::Place& place : roster.places()) {
+    if (place.host().size() <= kMostHostBytes) terms.learn_host(place.node(), place.host());
+  }
+}
+
 // Cancels the call unless it is told in time that all is well.
 class Deadline {
  public:
@@ -69,6 +77,7 @@ Result<void> introduce(Stream& stream, const FollowTerms& terms, Credentials& cr
   // A node that coordinates nobody says so next; its first beat or order says that it does.
   if (!stream.Read(&answer)) return connection_broke();
   if (answer.has_refusal()) return refused(answer);
+  if (answer.has_roster()) learn(answer.roster(), terms);
   return {};
 }
 
@@ -105,6 +114,7 @@ Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, S
     while (stream->Read(&message)) {
       heard = clock.now();
       if (message.has_refusal()) why = message.refusal().why();
+      if (message.has_roster()) learn(message.roster(), terms);
       if (!message.has_order()) continue;
       const Result<Order> order = from_message(message.order());
       if (!order) break;
@@ -114,14 +124,15 @@ Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, S
     // At once: whoever is written to meanwhile may block.
     seat.leave(why);
   });
-  Instant beat = clock.now();
+  const Seconds every = agent_beat(terms.nodes), silence = agent_silence(terms.nodes);
+  Instant told = clock.now();
   while (!over && !stop.stop_requested()) {
     const Instant now = clock.now();
-    if (now - heard.load() > kAgentSilence) break;
-    const bool due = now - beat >= kAgentBeat;
-    if (due) beat = now;
+    if (now - heard.load() > silence) break;
+    const bool due = now - told >= every;
     std::vector<NodeReport> reports = seat.reports(due);
     if (due && reports.empty()) reports.emplace_back();  // a sign of life
+    if (!reports.empty()) told = now;
     bool sent = true;
     for (const NodeReport& report : reports) {
       agents::v1::FromNode message;

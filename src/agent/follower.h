@@ -20,7 +20,10 @@ struct FollowTerms {
   std::string address;  // of the node to follow
   std::string job;
   NodeNumber self = 0;
+  std::size_t nodes = 1;  // of the step
   Seconds connect_within = Seconds(1);
+  // Called with what the coordinating node tells of others; from another thread.
+  std::function<void(NodeNumber node, const std::string& host)> learn_host = {};
 };
 
 // Blocks. An Error where the node could not be followed at all: nobody there, or it refused.

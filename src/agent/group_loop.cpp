@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/group_loop.h"
 
+#include <mutex>
+
 #include "agent/follower.h"
 
 namespace hypermile {
@@ -22,7 +24,8 @@ class GroupLoop {
         seat_(seat),
         clock_(clock),
         stop_(stop),
-        begun_(clock.now()) {}
+        begun_(clock.now()),
+        addresses_(plan.addresses) {}
 
   void run() {
     while (!stop_.stop_requested()) {
@@ -46,12 +49,28 @@ class GroupLoop {
   }
 
   bool follow_node(NodeNumber node, Seconds connect_within) {
-    const FollowTerms terms{plan_.addresses[node], plan_.job, plan_.self, connect_within};
+    FollowTerms terms{address_of(node), plan_.job, plan_.self, plan_.nodes.size(), connect_within};
+    if (terms.address.empty()) return false;
+    if (plan_.address_at) {
+      terms.learn_host = [this](NodeNumber other, const std::string& host) { learn(other, host); };
+    }
     const auto welcomed = [this] {
       was_member_ = true;
       server_.stop_coordinating("a lower node coordinates");
     };
     return follow(terms, credentials_, seat_, clock_, welcomed, stop_).ok();
+  }
+
+  std::string address_of(NodeNumber node) const {
+    const std::scoped_lock lock(mutex_);
+    return addresses_[node];
+  }
+
+  // What the plan knows stays: the first node is where the job's master is.
+  void learn(NodeNumber node, const std::string& host) {
+    if (node >= plan_.addresses.size() || !plan_.addresses[node].empty()) return;
+    const std::scoped_lock lock(mutex_);
+    addresses_[node] = plan_.address_at(node, host);
   }
 
   void coordinate() {
@@ -81,6 +100,8 @@ class GroupLoop {
   std::stop_token stop_;
   Instant begun_;
   bool was_member_ = false;
+  mutable std::mutex mutex_;  // of addresses_
+  std::vector<std::string> addresses_;
 };
 
 }  // namespace

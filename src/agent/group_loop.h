@@ -5,6 +5,7 @@
 // that start in any order, lose a node or are cut off for a while end up in one group.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace hypermile {
 struct GroupPlan {
   CourseTerms course;
   std::vector<std::string> nodes;      // names
-  std::vector<std::string> addresses;  // "HOST:PORT", one for each
+  std::vector<std::string> addresses;  // "HOST:PORT", one for each; "" where it must be learnt
+  // Of a node that was learnt to be at `host`; needed where an address is empty.
+  std::function<std::string(NodeNumber node, const std::string& host)> address_at = {};
   std::string job;
   NodeNumber self = 0;
 };

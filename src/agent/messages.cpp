@@ -124,6 +124,12 @@ agents::v1::Report to_message(const NodeReport& report) {
   message.set_done(report.account.done);
   message.set_off(report.account.off);
   message.set_lost(report.account.lost);
+  if (report.totals) {
+    agents::v1::Totals& totals = *message.mutable_totals();
+    totals.set_joules(report.totals->joules);
+    if (report.totals->saved_j) totals.set_saved_j(*report.totals->saved_j);
+    if (report.totals->time_change) totals.set_time_change(*report.totals->time_change);
+  }
   if (report.window) write(*report.window, *message.mutable_window());
   if (report.terms) {
     agents::v1::Terms& terms = *message.mutable_terms();
@@ -146,6 +152,16 @@ Result<NodeReport> from_message(const agents::v1::Report& message) {
                     checked.number(message.lost(), -kMost)};
   if (message.has_window()) report.window = read(message.window(), checked);
   if (message.has_terms()) report.terms = read(message.terms(), checked);
+  if (message.has_totals()) {
+    NodeTotals& totals = report.totals.emplace();
+    totals.joules = checked.number(message.totals().joules());
+    if (message.totals().has_saved_j()) {
+      totals.saved_j = checked.number(message.totals().saved_j(), -kMost);
+    }
+    if (message.totals().has_time_change()) {
+      totals.time_change = checked.number(message.totals().time_change(), -1);
+    }
+  }
   if (checked.wrong()) return broken("a node's report");
   return report;
 }

@@ -27,6 +27,7 @@ NodeReport full_report() {
   window.unusable = "too hot";
   window.refusal = Refusal::kHeldBack;
   report.window = window;
+  report.totals = NodeTotals{12'000, -30.0, 0.02};
   return report;
 }
 
@@ -44,6 +45,7 @@ TEST(AgentMessagesTest, AReportComesBackAsItWas) {
   EXPECT_FALSE(read->window->energy.has_value());
   EXPECT_TRUE(read->window->held_back());
   EXPECT_EQ(read->window->unusable, "too hot");
+  EXPECT_EQ(read->totals, full_report().totals);
 }
 
 TEST(AgentMessagesTest, AnOrderComesBackAsItWas) {
@@ -77,6 +79,7 @@ TEST(AgentMessagesTest, RefusesNumbersThatCannotBe) {
   EXPECT_FALSE(spoiled([&](auto& m) { m.mutable_window()->set_refusal(99); }));
   EXPECT_FALSE(spoiled([&](auto& m) { m.mutable_terms()->clear_settings(); }));
   EXPECT_FALSE(spoiled([&](auto& m) { m.mutable_terms()->set_typical_s(0); }));
+  EXPECT_FALSE(spoiled([&](auto& m) { m.mutable_totals()->set_joules(nan); }));
   EXPECT_TRUE(spoiled([](auto&) {}));
   agents::v1::Order order = to_message(Order{});
   order.set_iterations(nan);

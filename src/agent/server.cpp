@@ -43,7 +43,10 @@ std::string_view to_string(PeerFault fault) {
 class AgentServer::Peer final
     : public grpc::ServerBidiReactor<agents::v1::FromNode, agents::v1::FromCoordinator> {
  public:
-  Peer(AgentServer& server, Instant now) : server_(server), heard_(now) { StartRead(&incoming_); }
+  Peer(AgentServer& server, std::string host, Instant now)
+      : server_(server), host_(std::move(host)), heard_(now), told_(now) {
+    StartRead(&incoming_);
+  }
 
   void OnReadDone(bool ok) override {
     if (!ok) return finish(grpc::Status::OK);
@@ -80,6 +83,7 @@ class AgentServer::Peer final
 
   void send(agents::v1::FromCoordinator message) {
     const std::scoped_lock lock(mutex_);
+    told_ = server_.clock_.now();
     if (finishing_ || outgoing_.size() >= kMostWaiting) return;
     outgoing_.push_back(std::move(message));
     write_next();
@@ -108,7 +112,9 @@ class AgentServer::Peer final
   }
 
   Instant heard() const { return heard_.load(); }
+  Instant told() const { return told_.load(); }
   bool member() const { return stage_ == Stage::kMember; }
+  const std::string& host() const { return host_; }
 
  private:
   enum class Stage { kHello, kProof, kMember };
@@ -165,11 +171,12 @@ class AgentServer::Peer final
   }
 
   AgentServer& server_;
+  const std::string host_;
   agents::v1::FromNode incoming_;
   std::atomic<Stage> stage_ = Stage::kHello;
   std::atomic<NodeNumber> node_ = 0;
   std::string nonce_;
-  std::atomic<Instant> heard_;
+  std::atomic<Instant> heard_, told_;
 
   std::mutex mutex_;  // all that follows
   std::deque<agents::v1::FromCoordinator> outgoing_;
@@ -202,8 +209,8 @@ Result<void> AgentServer::listen() {
 }
 
 grpc::ServerBidiReactor<agents::v1::FromNode, agents::v1::FromCoordinator>* AgentServer::Decide(
-    grpc::CallbackServerContext*) {
-  auto* peer = new Peer(*this, clock_.now());  // deletes itself in OnDone
+    grpc::CallbackServerContext* context) {
+  auto* peer = new Peer(*this, host_of_peer(context->peer()), clock_.now());  // ends in OnDone
   bool crowd = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -224,8 +231,29 @@ bool AgentServer::welcome(Peer* peer, NodeNumber node) {
     group_->lost(node, clock_.now());
   }
   members_[node] = peer;
+  if (options_.share_hosts) share_host(peer, node);
+  // At once, because the node waits for it to know that we coordinate.
+  agents::v1::FromCoordinator beat;
+  beat.mutable_beat();
+  peer->send(std::move(beat));
   group_->joined(node, clock_.now());
   return true;
+}
+
+// The newcomer hears of all members, and they of it.
+void AgentServer::share_host(Peer* peer, NodeNumber node) {
+  agents::v1::FromCoordinator all, one;
+  const auto add = [](agents::v1::FromCoordinator& message, NodeNumber number, const Peer& who) {
+    agents::v1::Roster::Place& place = *message.mutable_roster()->add_places();
+    place.set_node(static_cast<std::uint32_t>(number));
+    place.set_host(who.host());
+  };
+  add(one, node, *peer);
+  for (const auto& [number, member] : members_) {
+    add(all, number, *member);
+    if (member != peer) member->send(one);
+  }
+  peer->send(std::move(all));
 }
 
 void AgentServer::take(Peer* peer, NodeNumber node, const NodeReport& report) {
@@ -279,7 +307,8 @@ void AgentServer::step() {
   const std::scoped_lock lock(mutex_);
   if (!group_) return;
   const Instant now = clock_.now();
-  const bool beat = !beat_ || now - *beat_ >= kAgentBeat;
+  const Seconds every = agent_beat(nodes_), silence_allowed = agent_silence(nodes_);
+  const bool beat = !beat_ || now - *beat_ >= every;
   if (beat) beat_ = now;
   for (const NodeReport& report : seat_.reports(beat)) group_->report(options_.self, report, now);
   group_->step(now);
@@ -287,13 +316,23 @@ void AgentServer::step() {
   message.mutable_beat();
   for (Peer* peer : peers_) {
     const Seconds silence = now - peer->heard();
-    if (silence > (peer->member() ? kAgentSilence : kProofWithin)) {
+    if (silence > (peer->member() ? silence_allowed : kProofWithin)) {
       fault(PeerFault::kSlow);
       peer->finish(grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "silent for too long"));
-    } else if (beat && peer->member()) {
+    } else if (peer->member() && now - peer->told() >= every) {
       peer->send(message);
     }
   }
+}
+
+std::map<NodeNumber, NodeTotals> AgentServer::totals() const {
+  const std::scoped_lock lock(mutex_);
+  return group_ ? group_->totals() : std::map<NodeNumber, NodeTotals>();
+}
+
+bool AgentServer::coordinates() const {
+  const std::scoped_lock lock(mutex_);
+  return group_.has_value();
 }
 
 std::uint64_t AgentServer::count(PeerFault fault) const {

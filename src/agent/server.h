@@ -36,6 +36,8 @@ struct ServerOptions {
   std::string address;  // "HOST:PORT"
   std::string job;      // "JOB.STEP"
   NodeNumber self = 0;
+  // Members cannot tell from names where the others are, so they are told as they come.
+  bool share_hosts = false;
 };
 
 class AgentServer final : public agents::v1::Agents::CallbackService {
@@ -54,6 +56,10 @@ class AgentServer final : public agents::v1::Agents::CallbackService {
   // Every 100 ms while it coordinates: passes on this node's own reports, ends who is silent.
   void step();
 
+  // Of the nodes whose ranks have ended; empty where this node does not coordinate.
+  std::map<NodeNumber, NodeTotals> totals() const;
+  bool coordinates() const;
+
   std::uint64_t count(PeerFault fault) const;
   // Lines for a person: members, decisions, faults. One line, without a newline.
   std::string status() const;
@@ -69,6 +75,7 @@ class AgentServer final : public agents::v1::Agents::CallbackService {
   void gone(Peer* peer);
   void fault(PeerFault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
   void send(NodeNumber node, const Order& order);
+  void share_host(Peer* peer, NodeNumber node);
 
   const ServerOptions options_;
   Credentials& credentials_;

@@ -221,6 +221,55 @@ TEST_F(AgentServerTest, EndsWhoSpeaksOutOfTurnTooMuchOrNotAtAll) {
   EXPECT_GE(server_.count(PeerFault::kSlow), 1U);
 }
 
+TEST(TransportTest, ReadsTheHostOfAPeer) {
+  EXPECT_EQ(host_of_peer("ipv4:10.0.0.3:4711"), "10.0.0.3");
+  EXPECT_EQ(host_of_peer("ipv6:%5B::1%5D:4711"), "[::1]");
+  EXPECT_EQ(host_of_peer("unix"), "");
+}
+
+TEST(TransportTest, BeatsAreLongerInLargeSteps) {
+  EXPECT_EQ(agent_beat(4), Seconds(1));
+  EXPECT_EQ(agent_beat(512), Seconds(2));
+  EXPECT_EQ(agent_silence(100'000), Seconds(15));
+}
+
+// Under torchrun nodes learn from the coordinating one where the others are.
+TEST(AgentRosterTest, TheCoordinatorTellsEachNodeWhereTheOthersAre) {
+  const auto clock = make_real_clock();
+  CredentialsForTest credentials("alice");
+  Seat seat, seats[2];
+  const std::string address = fmt::format("127.0.0.1:{}", 27'000 + ::getpid() % 2000);
+  AgentServer server({address, "12.0", 0, /*share_hosts=*/true}, credentials, seat, *clock);
+  ASSERT_TRUE(server.listen());
+  GroupTerms terms;
+  terms.nodes = {"host0", "host1", "host2"};
+  server.coordinate(std::move(terms));
+  std::stop_source stop;
+  std::mutex mutex;
+  std::set<std::pair<NodeNumber, NodeNumber>> known;  // who, of whom
+  std::vector<std::jthread> followers;
+  for (const NodeNumber self : {1U, 2U}) {
+    followers.emplace_back([&, self] {
+      FollowTerms follow_terms{address, "12.0", self, 3};
+      follow_terms.learn_host = [&, self](NodeNumber other, const std::string& host) {
+        const std::scoped_lock lock(mutex);
+        if (host == "127.0.0.1") known.emplace(self, other);
+      };
+      (void)follow(
+          follow_terms, credentials, seats[self - 1], *clock, [] {}, stop.get_token());
+    });
+  }
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  const auto all = [&] {
+    const std::scoped_lock lock(mutex);
+    return known.contains({1, 2}) && known.contains({2, 1});
+  };
+  while (!all() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(10ms);
+
+  EXPECT_TRUE(all());
+  stop.request_stop();
+}
+
 TEST_F(AgentServerTest, RefusesACrowdThatProvesNothing) {
   std::vector<std::unique_ptr<RawPeer>> crowd;
   for (int i = 0; i < 80; ++i) crowd.push_back(std::make_unique<RawPeer>(address_));

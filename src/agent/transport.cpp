@@ -3,6 +3,16 @@
 
 namespace hypermile {
 
+std::string host_of_peer(const std::string& peer) {
+  const std::size_t begin = peer.find(':') + 1, end = peer.rfind(':');
+  if (begin == 0 || end <= begin) return "";
+  std::string host = peer.substr(begin, end - begin);
+  for (const auto& [code, bracket] : {std::pair("%5B", "["), std::pair("%5D", "]")}) {
+    if (const std::size_t at = host.find(code); at != host.npos) host.replace(at, 3, bracket);
+  }
+  return host;
+}
+
 void set_transport_limits(grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(kMostBytesOnTheWire);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -7,6 +7,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -129,7 +130,27 @@ std::map<GpuUuid, std::string> read_backs(DaemonConnection& connection) {
   return shown;
 }
 
+// The same command on another node. It prints for itself, and ends this program's turn.
+Result<void> ask_node(const std::string& node, bool json) {
+  const bool named =
+      !node.empty() && node.front() != '-' && std::ranges::all_of(node, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
+      });
+  if (!named) return Error{ErrorCode::kUsage, "--node: that is no name of a host"};
+  const char* remote = std::getenv("HYPERMILE_REMOTE");
+  const std::string command =
+      fmt::format("{} {} hypermile leases{}", remote != nullptr ? remote : "ssh -o BatchMode=yes",
+                  node, json ? " --json" : "");
+  if (std::system(command.c_str()) == 0) return {};
+  return Error{ErrorCode::kIo, fmt::format("{} could not be asked with '{}'", node, command),
+               "name another way in $HYPERMILE_REMOTE"};
+}
+
 Result<void> run_leases(const CommandArguments& arguments, CommandContext& context) {
+  if (arguments.options.given("node")) {
+    context.out << std::flush;
+    return ask_node(arguments.options.text("node"), arguments.options.flag("json"));
+  }
   ASSIGN_OR_RETURN(auto connection, DaemonConnection::connect(default_socket_path()));
   ASSIGN_OR_RETURN(const auto list,
                    connection.ask<wire::LeaseList>(wire::ListRequest{}, kDeadline));
@@ -157,6 +178,7 @@ const Command kLeasesCommand = {
     "show who has leased which GPU since when, the setting requested and what the GPU does",
     "",
     "  hypermile leases\n"
+    "  hypermile leases --node gpu7\n"
     "  hypermile leases --json\n",
     run_leases,
 };

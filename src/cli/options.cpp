@@ -50,6 +50,17 @@ constexpr OptionSpec kTable[] = {
      "remembers nothing"},
     {"nvtx-step", kText, "NAME", "", "run sweep", "an iteration is one NVTX range of this name",
      false},
+    {"nodes-from", kText, "torchrun", "", "run",
+     "the command is torchrun on one of several hosts: hypermile-agent runs it, and the agents "
+     "of all hosts decide together",
+     false},
+    {"secret-file", kText, "F", "", "run",
+     "with --nodes-from: a file of mode 0600 with the same 16 random bytes or more on all hosts; "
+     "without it agents listen on the loopback alone"},
+    {"node", kText, "HOST", "", "leases",
+     "show the leases of another node, through ssh or what $HYPERMILE_REMOTE names (for example "
+     "'srun --overlap --nodes=1 -w')",
+     false},
     {"summary", kText, "F.json", "", "run attach",
      "write the summary of the run to this file as JSON"},
     {"live", kFlag, "", "false", "run attach",

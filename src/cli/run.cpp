@@ -3,6 +3,7 @@
 // `hypermile run -- CMD`: starts the job as the shell would, watches it from beside, moves its GPUs
 // to the clocks of least energy within the slowdown allowed, and says at its end what an iteration
 // took and cost (run/run_job.h). With --observe it changes nothing.
+#include "cli/run_nodes.h"
 #include "cli/run_options.h"
 #include "run/dry_run.h"
 #include "run/run_job.h"
@@ -26,6 +27,7 @@ Result<void> run_run(const CommandArguments& arguments, CommandContext& context)
     return Error{ErrorCode::kUsage, "no command was given",
                  "put it after --: hypermile run -- python train.py"};
   }
+  if (options.given("nodes-from")) return become_agent(arguments, context);
   ASSIGN_OR_RETURN(RunRequest request, read_run_request(options));
   request.program = "hypermile run";
   request.typed = typed(options, command);
@@ -55,6 +57,8 @@ const Command kRunCommand = {
     "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"
     "  hypermile run --observe --nvtx-step step -- python train.py     NVTX ranges are iterations\n"
+    "  hypermile run --nodes-from torchrun --secret-file S -- torchrun --nnodes=4 …     one bound\n"
+    "                                                   for the job on all its hosts\n"
     "  hypermile run --json --quiet -- ./train > log    the last line of log is JSON\n",
     run_run,
     /*runs_command=*/true,

@@ -66,7 +66,9 @@ Order GroupCoordinator::default_order(std::uint32_t phase, const std::string& wh
 }
 
 void GroupCoordinator::report(NodeNumber node, const NodeReport& report, Instant now) {
-  if (!members_.contains(node) || report.generation == 0) return;  // 0: a sign of life
+  if (!members_.contains(node)) return;
+  if (report.totals) totals_[node] = *report.totals;
+  if (report.generation == 0) return;  // a sign of life
   Phase& phase = phases_[report.phase];
   if (report.terms) {
     phase.terms[node] = *report.terms;

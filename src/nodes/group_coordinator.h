@@ -44,6 +44,8 @@ class GroupCoordinator {
   const std::set<NodeNumber>& members() const { return members_; }
   bool enough() const;
   std::size_t decisions() const;
+  // Of nodes whose ranks have ended, whether they are still members or not.
+  const std::map<NodeNumber, NodeTotals>& totals() const { return totals_; }
   // Why nothing is decided; empty where something is.
   const std::string& trouble() const { return trouble_; }
 
@@ -66,6 +68,7 @@ class GroupCoordinator {
   std::uint64_t last_order_;
   std::set<NodeNumber> members_;
   std::map<std::uint32_t, Phase> phases_;
+  std::map<NodeNumber, NodeTotals> totals_;
   Instant changed_;  // members last came or went
   std::size_t decisions_before_ = 0;
   std::string trouble_;

@@ -18,6 +18,20 @@ TEST(GroupCoordinatorTest, DecidesNothingBeforeAllNodesAreThereOrHadTheirTime) {
   EXPECT_EQ(job.nodes[0].orders, 1U);
 }
 
+TEST(GroupCoordinatorTest, KeepsTheTotalsOfNodesThatHaveLeft) {
+  NodesForTest job(2);
+  job.join_all();
+  NodeReport last;
+  last.totals = NodeTotals{1000, 50.0, 0.01};
+  job.coordinator->report(1, last, job.now);
+  job.coordinator->lost(1, job.now);
+  last.totals->joules = 7;
+  job.coordinator->report(1, last, job.now);
+
+  ASSERT_TRUE(job.coordinator->totals().contains(1));
+  EXPECT_EQ(job.coordinator->totals().at(1).joules, 1000) << "who is no member is not heard";
+}
+
 TEST(GroupCoordinatorTest, HalfOfTheNodesDecideOnlyWithTheFirst) {
   NodesForTest with_first(4), without_first(4), less(5);
   for (const NodeNumber node : {0U, 3U}) with_first.join(node);

@@ -31,6 +31,14 @@ struct NodeAccount {
   double lost = 0;  // time lost off the default, in iterations at the default
 };
 
+// A node's whole part of the job, when its ranks have ended.
+struct NodeTotals {
+  double joules = 0;
+  std::optional<double> saved_j = {};      // against the default; negative where it used more
+  std::optional<double> time_change = {};  // 0.03: 3 % longer than at the default
+  bool operator==(const NodeTotals&) const = default;
+};
+
 struct NodeReport {
   std::uint32_t phase = 0;
   // Grows when the node began this phase anew, because the job had changed. 0: the node has no
@@ -40,6 +48,7 @@ struct NodeReport {
   std::uint64_t order = 0;               // that `window` was measured under
   std::optional<Window> window = {};     // of all GPUs of the node
   NodeAccount account = {};
+  std::optional<NodeTotals> totals = {};  // in the last report
 };
 
 // What the nodes have found out together and the next coordinator begins with.

@@ -74,7 +74,17 @@ std::vector<NodeReport> Seat::reports(bool beat) {
     if (!std::exchange(phase.announced, true)) state.terms = phase.terms;
     all.push_back(std::move(state));
   }
+  if (totals_) {
+    NodeReport last;
+    last.totals = std::exchange(totals_, std::nullopt);
+    all.push_back(std::move(last));
+  }
   return all;
+}
+
+void Seat::farewell(const NodeTotals& totals) {
+  const std::scoped_lock lock(mutex_);
+  totals_ = totals;
 }
 
 std::map<std::uint32_t, Learnt> Seat::learnt() const {

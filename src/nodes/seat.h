@@ -42,6 +42,8 @@ class Seat {
   // What is to be told since the last call: Windows in order, and what is new of a phase. `beat`:
   // how far every phase has come as well.
   std::vector<NodeReport> reports(bool beat = true);
+  // The node's ranks have ended: its last report. It is told even where no phase was met.
+  void farewell(const NodeTotals& totals);
   // By phase: for whoever coordinates next.
   std::map<std::uint32_t, Learnt> learnt() const;
 
@@ -65,6 +67,7 @@ class Seat {
 
   mutable std::mutex mutex_;
   std::map<std::uint32_t, Phase> phases_;
+  std::optional<NodeTotals> totals_;  // until they are told
   bool joined_ = false;
   std::string why_ = "the nodes of the job have not met yet";
 };

@@ -92,6 +92,18 @@ TEST_F(SeatTest, TellsEverythingAgainToTheNextCoordinator) {
   EXPECT_EQ(seat_.learnt().at(0).time_ratio, 1.04);
 }
 
+TEST_F(SeatTest, TellsItsTotalsOnceAndOnlyToAGroup) {
+  seat_.farewell({1000, 50.0, {}});
+  EXPECT_TRUE(seat_.reports().empty());
+  seat_.join();
+
+  const auto reports = seat_.reports(/*beat=*/false);
+
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].totals, (NodeTotals{1000, 50.0, {}}));
+  EXPECT_TRUE(seat_.reports(/*beat=*/false).empty());
+}
+
 TEST_F(SeatTest, TakesASettingThatTheNodeDoesNotHaveForTheDefault) {
   const auto policy = this->policy();
   seat_.join();

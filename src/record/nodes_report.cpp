@@ -57,11 +57,8 @@ struct WholeJob {
   }
 };
 
-std::string step_of(std::span<const NodeRun> nodes) {
-  const std::string job = nodes.empty() ? "" : nodes.front().run->told_by_start("SLURM_JOB_ID");
-  if (job.empty()) return "";
-  const std::string step = nodes.front().run->told_by_start("SLURM_STEP_ID");
-  return step.empty() ? job : job + "." + step;
+std::string first_step(std::span<const NodeRun> nodes) {
+  return nodes.empty() ? "" : step_of(*nodes.front().run);
 }
 
 std::string percent(const std::optional<double>& share) {
@@ -70,13 +67,20 @@ std::string percent(const std::optional<double>& share) {
 
 }  // namespace
 
+std::string step_of(const RunDigest& run) {
+  const std::string job = run.told_by_start("SLURM_JOB_ID");
+  if (job.empty()) return "";
+  const std::string step = run.told_by_start("SLURM_STEP_ID");
+  return step.empty() ? job : job + "." + step;
+}
+
 std::string node_of(const RunDigest& run, const std::string& file) {
   const std::string node = run.told_by_start("SLURMD_NODENAME");
   return node.empty() ? std::filesystem::path(file).stem().string() : node;
 }
 
 std::string nodes_text(std::span<const NodeRun> nodes) {
-  const std::string step = step_of(nodes);
+  const std::string step = first_step(nodes);
   std::string text =
       fmt::format("job{} on {} nodes\n", step.empty() ? "" : " " + step, nodes.size());
   text += fmt::format("{:<16} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9}  {}\n", "node", "GPUs",
@@ -114,7 +118,7 @@ nlohmann::json nodes_json(std::span<const NodeRun> nodes) {
   }
   const WholeJob whole(nodes);
   nlohmann::json j = {{"nodes", std::move(list)}};
-  if (const std::string step = step_of(nodes); !step.empty()) j["job"] = step;
+  if (const std::string step = first_step(nodes); !step.empty()) j["job"] = step;
   if (whole.joules) j["joules"] = *whole.joules;
   if (whole.joules && whole.default_joules) j["saved_j"] = *whole.default_joules - *whole.joules;
   if (const auto change = whole.energy_change()) j["energy_change"] = *change;

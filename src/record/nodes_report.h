@@ -21,6 +21,9 @@ struct NodeRun {
 // The node that a log is of.
 std::string node_of(const RunDigest& run, const std::string& file);
 
+// "JOB.STEP" as the log tells; "" where it does not.
+std::string step_of(const RunDigest& run);
+
 // A table of the nodes, and the whole job in a line.
 std::string nodes_text(std::span<const NodeRun> nodes);
 

@@ -8,6 +8,7 @@
  * Slurm loads it into srun, sbatch, slurmd and slurmstepd, so it links nothing but the C library, and it fails open:
  * every hook returns success, whatever happened, and the job's standard error gets one line. */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@ SPANK_PLUGIN(hypermile, 1)
 #define MOST_OUTPUT (64 * 1024) /* bytes of an agent's first words */
 #define AGENT_WITHIN_MS 3000    /* for the agent's first words; the tasks wait for them */
 #define RIGHTS_WITHIN_MS 8000   /* for the daemon's word in prolog and epilog */
+#define END_WITHIN_MS 5000      /* for the agent's end; it writes the job's comment last */
 #define FIRST_SPECIAL_STEP 0xfffffff0u /* the batch script, the external step and their like */
 #define BATCH_STEP 0xfffffffbu
 
@@ -51,7 +54,8 @@ static struct {
   const char* munge_socket;
   const char* environment; /* file with variables for the agent, its tasks and the daemon's calls */
   int rights;              /* whether prolog and epilog grant and take rights */
-} site = {MODE_OFF, "5%", "hypermile-agent", "hypermiled", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1};
+  int comment;             /* whether agents write the job's comment */
+} site = {MODE_OFF, "5%", "hypermile-agent", "hypermiled", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 1};
 
 /* What the user asked for: -1 nothing. */
 static int wanted_mode = -1;
@@ -59,6 +63,7 @@ static char wanted_bound[32];
 
 /* Of the step in a slurmstepd. */
 static int agent_input = -1; /* the agent ends when this closes */
+static int agent_alive = -1; /* closes when the agent has ended */
 static uint32_t tasks_left;
 static char* lines[MOST_LINES]; /* "NAME=VALUE" for the tasks, "!…" for the job's standard error */
 static size_t line_count;
@@ -170,6 +175,8 @@ static void read_site_option(const char* text) {
     site.mode = MODE_ON;
   } else if (strcmp(text, "rights=off") == 0) {
     site.rights = 0;
+  } else if (strcmp(text, "comment=off") == 0) {
+    site.comment = 0;
   } else {
     slurm_error("hypermile: plugstack.conf: unknown option '%s' is ignored", text);
   }
@@ -198,7 +205,7 @@ static void close_from(int first) {
 }
 
 /* Between fork and exec; ends the process where it cannot go on. */
-static void become(const struct identity* who, int input, int output, char** arguments, char** environment) {
+static void become(const struct identity* who, int input, int output, int alive, char** arguments, char** environment) {
   sigset_t none;
   if (who->change) {
     if (seteuid(0) != 0 && errno != EPERM) _exit(126);
@@ -213,38 +220,42 @@ static void become(const struct identity* who, int input, int output, char** arg
   /* What the daemon complains of is for slurmd's log; an agent has its own. */
   const int errors = who->change ? open("/dev/null", O_WRONLY) : output;
   if (errors >= 0) dup2(errors, 2);
-  close_from(3);
+  if (alive >= 0 && (dup2(alive, 3) < 0 || fcntl(3, F_SETFD, 0) != 0)) _exit(126);
+  close_from(alive >= 0 ? 4 : 3);
   if (chdir("/") != 0) _exit(126);
   setsid();
   execvpe(arguments[0], arguments, environment);
   _exit(127);
 }
 
-/* Starts a program that nobody waits for. Returns 0, the end of its standard input that we hold, and the end of its
- * standard output. */
-static int start(char** arguments, char** environment, const struct identity* who, int* input, int* output) {
-  int in[2], out[2], status = 0;
-  if (pipe2(in, O_CLOEXEC) != 0) return -1;
-  if (pipe2(out, O_CLOEXEC) != 0) {
-    close(in[0]);
-    close(in[1]);
-    return -1;
-  }
-  const pid_t child = fork();
+static void close_pair(const int* ends) {
+  if (ends[0] >= 0) close(ends[0]);
+  if (ends[1] >= 0) close(ends[1]);
+}
+
+/* Starts a program that nobody waits for. Returns 0, the end of its standard input that we hold, the end of its standard
+ * output, and a pipe that closes when it has ended. */
+static int start(char** arguments, char** environment, const struct identity* who, int* input, int* output, int* alive) {
+  int in[2] = {-1, -1}, out[2] = {-1, -1}, life[2] = {-1, -1}, status = 0;
+  pid_t child = -1;
+  if (pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(life, O_CLOEXEC) == 0) child = fork();
   if (child == 0) {
     const pid_t program = fork();
     if (program != 0) _exit(program < 0);
-    become(who, in[0], out[1], arguments, environment);
+    become(who, in[0], out[1], life[1], arguments, environment);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+    close_pair(in);
+    close_pair(out);
+    close_pair(life);
+    return -1;
   }
   close(in[0]);
   close(out[1]);
-  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
-    close(in[1]);
-    close(out[0]);
-    return -1;
-  }
+  close(life[1]);
   *input = in[1];
   *output = out[0];
+  *alive = life[0];
   return 0;
 }
 
@@ -323,6 +334,7 @@ static void launch_agent(spank_t spank, uint32_t job, uint32_t step, uint32_t no
     arguments[count++] = (char*)(uintptr_t)more[i][1];
   }
   if (mode() == MODE_OBSERVE) arguments[count++] = (char*)(uintptr_t) "--observe";
+  if (site.comment) arguments[count++] = (char*)(uintptr_t) "--comment";
   arguments[count] = NULL;
   if (spank_get_item(spank, S_JOB_UID, &who.uid) != ESPANK_SUCCESS ||
       spank_get_item(spank, S_JOB_GID, &who.gid) != ESPANK_SUCCESS ||
@@ -332,7 +344,7 @@ static void launch_agent(spank_t spank, uint32_t job, uint32_t step, uint32_t no
     return;
   }
   char** environment = environment_with_lines(job_environment);
-  if (environment == NULL || start(arguments, environment, &who, &agent_input, &output) != 0) {
+  if (environment == NULL || start(arguments, environment, &who, &agent_input, &output, &agent_alive) != 0) {
     free(environment);
     complain("no agent can be started");
     return;
@@ -346,13 +358,23 @@ static void launch_agent(spank_t spank, uint32_t job, uint32_t step, uint32_t no
   }
   /* Closing its input ends it, should it still come up. */
   close(agent_input);
-  agent_input = -1;
+  close(agent_alive);
+  agent_input = agent_alive = -1;
   complain(length == 0 ? "the agent ended at once" : "the agent did not answer in time");
 }
 
+/* Waits for the agent's end, because Slurm kills what is left of a step when its tasks have ended: the GPUs are given
+ * back and the last report is told first. */
 static void let_agent_go(void) {
-  if (agent_input >= 0) close(agent_input);
-  agent_input = -1;
+  if (agent_input < 0) return;
+  close(agent_input);
+  const long long until = now_ms() + END_WITHIN_MS;
+  struct pollfd ended = {agent_alive, POLLIN, 0};
+  for (long long left = END_WITHIN_MS; left > 0; left = until - now_ms()) {
+    if (poll(&ended, 1, (int)left) > 0) break;
+  }
+  close(agent_alive);
+  agent_input = agent_alive = -1;
 }
 
 /* ---- rights ---- */
@@ -360,7 +382,7 @@ static void let_agent_go(void) {
 static void call_daemon(const char* what) {
   static char answer[MOST_OUTPUT];
   char* arguments[MOST_ARGUMENTS];
-  int count = 0, input = -1, output = -1;
+  int count = 0, input = -1, output = -1, alive = -1;
   /* slurmd sets these itself; what a user sets arrives here only with SPANK_ before its name. */
   const char* job_text = getenv("SLURM_JOB_ID");
   const char* uid_text = getenv("SLURM_JOB_UID");
@@ -392,18 +414,53 @@ static void call_daemon(const char* what) {
   char* inherited[] = {path, NULL};
   const struct identity root = {0, 0, NULL, 0, 0};
   char** environment = environment_with_lines(inherited);
-  if (environment == NULL || start(arguments, environment, &root, &input, &output) != 0) {
+  if (environment == NULL || start(arguments, environment, &root, &input, &output, &alive) != 0) {
     slurm_error("hypermile: %s cannot be started", site.daemon);
   } else {
     const ssize_t length = read_all(output, answer, sizeof answer, RIGHTS_WITHIN_MS);
     close(input);
     close(output);
+    close(alive);
     if (length < 0) slurm_error("hypermile: hypermiled %s %s did not end in time", what, job_text);
     if (length > 0) slurm_error("hypermile: %s", answer);
   }
   free(environment);
   free(paths[0]);
   free(paths[1]);
+}
+
+/* ---- what killed agents leave behind ---- */
+
+static int has_rings(uid_t uid) {
+  static const char prefix[] = "hypermile-rings-";
+  DIR* folder = opendir("/dev/shm");
+  struct dirent* entry;
+  struct stat facts;
+  int found = 0;
+  while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
+    found = strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 &&
+            fstatat(dirfd(folder), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && facts.st_uid == uid;
+  }
+  if (folder != NULL) closedir(folder);
+  return found;
+}
+
+/* An agent that was killed could not remove its folder of shared memory. The user's own agent does, and spares those that
+ * are in use. */
+static void clean_up_for_user(void) {
+  static char answer[1024], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+  const char* uid_text = getenv("SLURM_JOB_UID");
+  struct identity who = {uid_text != NULL ? (uid_t)strtoul(uid_text, NULL, 10) : 0, 0, NULL, 0, 1};
+  if (who.uid == 0 || !has_rings(who.uid)) return;
+  who.gid = (gid_t)who.uid; /* no file is made, so it does not matter, and it is not root's */
+  char* arguments[] = {(char*)(uintptr_t)site.agent, (char*)(uintptr_t) "--clean", NULL};
+  char* environment[] = {path, NULL};
+  int input = -1, output = -1, alive = -1;
+  if (start(arguments, environment, &who, &input, &output, &alive) != 0) return;
+  read_all(output, answer, sizeof answer, AGENT_WITHIN_MS);
+  close(input);
+  close(output);
+  close(alive);
 }
 
 /* ---- what Slurm calls ---- */
@@ -428,6 +485,7 @@ int slurm_spank_job_epilog(spank_t spank, int count, char** arguments) {
   (void)spank;
   read_site(count, arguments);
   call_daemon("--revoke");
+  clean_up_for_user();
   return 0;
 }
 

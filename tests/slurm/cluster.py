@@ -10,6 +10,7 @@ import pwd
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -21,8 +22,6 @@ HYPERMILED = BUILD / "bin/hypermiled"
 AGENT = BUILD / "bin/hypermile-agent"
 PLUGIN = BUILD / "lib/hypermile_slurm.so"
 STAND_IN = BUILD / "lib/nvmlsim/libnvidia-ml.so.1"
-# Character devices that exist everywhere; Slurm wants such for GRES, and nobody opens them.
-DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"]
 
 
 def free_ports(count):
@@ -56,7 +55,11 @@ class Cluster:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hypermile-slurm-"))
         self.folder.chmod(0o755)
         self.processes = {}
-        self.work = self.folder / "work"
+        # Logs and the daemons' states are on a small disk of their own, so that it can be full.
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", self.disk], check=True)
+        self.work = self.disk / "work"
         self.work.mkdir()
         self.agent = self.folder / "hypermile-agent"  # a link, so that a test can take it away
         self.agent.symlink_to(AGENT)
@@ -96,7 +99,7 @@ class Cluster:
         self.munge_socket = munge / "socket"
         plugins = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
         nodes = "\n".join(f"NodeName={name} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} CPUs=64 "
-                          f"RealMemory=1000 Gres=gpu:{self.gpus} State=UNKNOWN" for name, port in zip(self.names, node_ports))
+                          f"RealMemory=1000 Gres=gpu:{self.gpus},shard:{4 * self.gpus} State=UNKNOWN" for name, port in zip(self.names, node_ports))
         (self.folder / "slurm.conf").write_text(f"""
 ClusterName=hypermile
 SlurmctldHost={socket.gethostname()}(127.0.0.1)
@@ -122,7 +125,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,sched_min_interval=1
-GresTypes=gpu
+GresTypes=gpu,shard
 MpiDefault=none
 ReturnToService=2
 KillWait=3
@@ -130,16 +133,19 @@ SlurmdTimeout=300
 MessageTimeout=30
 PrologFlags=Alloc
 InactiveLimit=0
-MinJobAge=300
+MinJobAge=7200
 {nodes}
 PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime=60 State=UP OverSubscribe=YES
 """.replace(f"Nodes={self.names[0]}-{self.names[-1][1:]}", "Nodes=" + ",".join(self.names)))
+        for gpu in range(self.gpus):  # Slurm wants character devices for GRES; nobody opens them
+            os.mknod(self.folder / f"gpu{gpu}", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
         (self.folder / "gres.conf").write_text("".join(
-            f"NodeName={name} Name=gpu File={device}\n" for name in self.names for device in DEVICES[:self.gpus]))
+            f"NodeName={name} Name=gpu File={self.folder}/gpu{gpu}\n" for name in self.names for gpu in range(self.gpus)) +
+            "".join(f"NodeName={name} Name=shard Count={4 * self.gpus}\n" for name in self.names))
         (self.folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
         (self.folder / "plugstack.conf").write_text(
             f"required {PLUGIN} {self.site} agent={self.agent} daemon={HYPERMILED} socket={self.folder}/%n/hypermiled.sock "
-            f"state={self.folder}/%n/state address=127.0.0.1 munge_socket={self.munge_socket} "
+            f"state={self.disk}/state-%n address=127.0.0.1 munge_socket={self.munge_socket} "
             f"environment={self.folder}/%n/environment log={self.work}/%j-%n.jsonl\n")
         (self.folder / "ctld").mkdir()
         for name in self.names:
@@ -163,8 +169,11 @@ PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime
 
     def start_daemon(self, node):
         self.start(f"hypermiled-{node}", [HYPERMILED, "--config", self.node_folder(node) / "hypermiled.toml",
-                                          "--state", self.node_folder(node) / "state"],
+                                          "--state", self.state_folder(node)],
                    {**self.environment, **self.node_environment(node)})
+
+    def state_folder(self, node):
+        return self.disk / f"state-{node}"
 
     def start_slurmd(self, node):
         self.start(f"slurmd-{node}", ["slurmd", "-D", "-N", node])
@@ -201,7 +210,46 @@ PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime
         if "munged" in self.processes and self.processes["munged"].poll() is None:
             self.processes["munged"].terminate()
         if not os.environ.get("HYPERMILE_KEEP"):
+            subprocess.run(["umount", "-l", self.disk], check=False)
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- faults of the machine ----
+
+    @contextlib.contextmanager
+    def cut(self, *ports):
+        """No packet from or to these TCP ports arrives; nobody is told."""
+        rules = [["pref", "5", end, str(port), "ipproto", "tcp", "blackhole"] for port in ports for end in ("sport", "dport")]
+        # The rule for local addresses comes first unless it is moved.
+        if "\n10:" not in "\n" + self.call("ip", "rule").stdout:
+            self.call("ip", "rule", "add", "pref", "10", "lookup", "local", check=True)
+            self.call("ip", "rule", "del", "pref", "0", check=True)
+        for rule in rules:
+            self.call("ip", "rule", "add", *rule, check=True)
+        try:
+            yield
+        finally:
+            for rule in rules:
+                self.call("ip", "rule", "del", *rule, check=True)
+
+    def ports_of(self, pid):
+        """The TCP ports at this end of a process's connections, and those that it listens on."""
+        inodes = set()
+        for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                inodes.add(os.readlink(entry).removeprefix("socket:[").removesuffix("]"))
+        lines = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/{pid}/net/{name}", encoding="ascii")]
+        return {int(words[1].split(":")[1], 16) for words in lines[1:] if words[9] in inodes}
+
+    @contextlib.contextmanager
+    def full_disk(self):
+        filler = self.disk / "filler"
+        with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+        try:
+            yield
+        finally:
+            filler.unlink()
 
     # ---- what a test asks ----
 
@@ -247,9 +295,7 @@ PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime
         return wait_for(f"job {job} ends", lambda: (s := self.state(job)) in final and s, seconds)
 
     def output(self, job):
-        with contextlib.suppress(FileNotFoundError):
-            return (self.work / f"slurm-{job}.out").read_text()
-        return ""
+        return "".join(path.read_text() for path in sorted(self.work.glob(f"slurm-{job}[._]*")))
 
     def agents(self):
         """Process numbers of the living agents, by node's place."""
@@ -276,7 +322,11 @@ PartitionName=all Nodes={self.names[0]}-{self.names[-1][1:]} Default=YES MaxTime
         return False
 
     def rights(self):
-        return [path.name for node in self.names for path in (self.node_folder(node) / "state/jobs").glob("*")]
+        return [path.name for node in self.names for path in (self.state_folder(node) / "jobs").glob("*")]
+
+    def rings(self):
+        """Folders of shared memory that agents made for the jobs' user."""
+        return [path for path in pathlib.Path("/dev/shm").glob("hypermile-rings-*") if path.stat().st_uid == self.user.pw_uid]
 
     def logs(self, job, step=0):
         """Events of each node's log."""

@@ -14,12 +14,15 @@ import torch
 import torch.distributed
 
 hypermile, workload, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
-rank = int(os.environ["SLURM_PROCID"])
+# torchrun's variables, or Slurm's.
+rank = int(os.environ.get("RANK", os.environ.get("SLURM_PROCID")))
+ranks = int(os.environ.get("WORLD_SIZE", os.environ.get("SLURM_NTASKS")))
+local = os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID"))
 torch.set_num_threads(1)
-torch.distributed.init_process_group("gloo", rank=rank, world_size=int(os.environ["SLURM_NTASKS"]),
+torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks,
                                      timeout=datetime.timedelta(seconds=120))
 gpu = subprocess.Popen([hypermile, "simulate", "--realtime", "--paced", "--seconds", "24h", "--workload", workload, "--gpu",
-                        os.environ["SLURM_LOCALID"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+                        local], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(16, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 begin = time.monotonic()

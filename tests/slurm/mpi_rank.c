@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     MPI_Request request;
     int done = 0;
     MPI_Iallreduce(&gradient, &sum, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) usleep(500);
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) usleep(2000);
   }
   if (rank == 0) printf("{\"iterations\": %ld, \"ranks\": %d, \"seconds\": %.3f}\n", iterations, ranks, MPI_Wtime() - begin);
   fclose(to_gpu);

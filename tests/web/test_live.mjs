@@ -122,9 +122,25 @@ function itRefusesWhatCannotBe() {
   assert.match(open.stderr, /needs a token; write one to a file/);
 }
 
+// Logs of two nodes of one step are one job.
+async function itShowsAJobOfSeveralNodes() {
+  const start = JSON.parse(events[0]);
+  for (const node of ["n0", "n1"]) {
+    const environment = { ...start.environment, SLURM_JOB_ID: "12", SLURM_STEP_ID: "0", SLURMD_NODENAME: node };
+    const lines = [JSON.stringify({ ...start, environment }), ...events.slice(1, 600)];
+    writeFileSync(join(logs, `12.0-${node}.jsonl`), lines.join("\n") + "\n");
+  }
+  await until("the job is shown", async () => (await page.locator("h2", { hasText: "Job 12.0" }).count()) === 1);
+  const shown = await page.locator("section", { hasText: "Job 12.0" }).innerText();
+  assert.match(shown, /2 nodes/);
+  assert.match(shown, /n0[\s\S]*n1/);
+  assert.deepEqual(page.problems, []);
+}
+
 await itUpdates();
 await itSurvivesARestart();
 await itShowsOneOfSeveralGpus();
+await itShowsAJobOfSeveralNodes();
 await itShowsWhatCannotBeRead();
 await itWantsItsToken();
 itRefusesWhatCannotBe();

@@ -5,7 +5,7 @@
 // ask.
 
 import { element, table } from "./dom";
-import { clock, date } from "./format";
+import { clock, date, joules, signedPercent } from "./format";
 import type { Overview, Run } from "./model";
 import { gpuChoice } from "./report";
 import { runView } from "./run_view";
@@ -36,12 +36,13 @@ export class LivePage {
   private readonly status = element("div", { class: "status", role: "status" });
   private readonly list = element("nav", { class: "runs" });
   private readonly body = element("div");
+  private readonly jobs = element("div");
   private readonly leases = element("div");
   private wanted: number | undefined;
 
   constructor(page: HTMLElement) {
     const top = element("div", { class: "top" }, element("span", { class: "mark" }, "hypermile live"), this.status);
-    page.replaceChildren(top, this.list, this.body, this.leases);
+    page.replaceChildren(top, this.list, this.body, this.jobs, this.leases);
     document.title = "hypermile live";
     document.addEventListener("visibilitychange", () => document.hidden || this.soon());
     void this.round();
@@ -81,6 +82,7 @@ export class LivePage {
     const shown = overview.runs.find((line) => line.id === this.chosen) ?? overview.runs[0];
     if (shown && shown.id !== this.chosen) this.choose(shown.id);
     this.drawList(overview);
+    this.drawJobs(overview);
     this.drawLeases(overview);
     if (!shown) {
       this.body.replaceChildren(element("p", {}, "No run has been logged yet; this page shows it when it begins."));
@@ -124,6 +126,34 @@ export class LivePage {
     const gpus = gpuChoice(run, this.gpu, (index) => ((this.gpu = index), this.drawRun()));
     this.body.replaceChildren(...(gpus ? [element("nav", { class: "choices" }, gpus)] : []), runView(run, this.gpu));
     this.body.querySelectorAll("details").forEach((each, i) => (each.open = open[i] ?? false));
+  }
+
+  private drawJobs({ jobs }: Overview): void {
+    const change = (value: number | undefined) => (value === undefined ? "" : signedPercent(value));
+    this.jobs.replaceChildren(
+      ...jobs.map((job) => {
+        const rows = job.nodes.map((node) => [
+          node.node,
+          String(node.gpus),
+          node.job.joules === undefined ? "" : joules(node.job.joules),
+          change(node.job.time_change),
+          (node.kept ?? "") + (node.waits ? ", waits for the others" : ""),
+        ]);
+        const whole = [
+          `${job.nodes.length} nodes`,
+          job.joules === undefined ? "" : joules(job.joules),
+          job.energy_change === undefined ? "" : `energy ${change(job.energy_change)}`,
+          job.time_change === undefined ? "" : `time ${change(job.time_change)}`,
+        ];
+        return element(
+          "section",
+          {},
+          element("h2", {}, `Job ${job.job ?? ""}`),
+          element("p", { class: "caption" }, whole.filter((text) => text).join(" · ")),
+          element("div", { class: "scroll" }, table(["node", "GPUs", "energy", "time", "kept"], rows)),
+        );
+      }),
+    );
   }
 
   private drawLeases(overview: Overview): void {

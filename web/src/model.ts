@@ -162,10 +162,20 @@ export interface Lease {
   gpus: { uuid: string; setting: Setting; restoring: boolean }[];
 }
 
+// One step of a batch system's job, of several nodes.
+export interface NodesJob {
+  job?: string;
+  nodes: { node: string; gpus: number; kept?: string; waits: boolean; job: { joules?: number; time_change?: number } }[];
+  joules?: number;
+  energy_change?: number;
+  time_change?: number;
+}
+
 // The live page requests this every two seconds.
 export interface Overview {
   version: string;
   runs: RunLine[];
+  jobs: NodesJob[];
   problems: string[];
   daemon: { reached: boolean; problem?: string; version?: string; closed?: boolean; leases: Lease[] };
 }

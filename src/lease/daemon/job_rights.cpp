@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "base/descriptor.h"
@@ -96,6 +97,15 @@ Result<JobRight> revoke_job(const std::string& state, const std::string& job) {
   const std::string path = folder_of(state) + "/" + job;
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return cannot("remove", path);
   return right;
+}
+
+std::set<GpuUuid> shared_gpus(const std::string& state, const JobRight& right) {
+  std::set<GpuUuid> shared;
+  for (const JobRight& other : all_rights(state)) {
+    if (other.job == right.job) continue;
+    std::ranges::set_intersection(right.gpus, other.gpus, std::inserter(shared, shared.end()));
+  }
+  return shared;
 }
 
 bool job_allows(const std::string& state, uid_t uid, const GpuUuid& gpu) {

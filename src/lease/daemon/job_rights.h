@@ -30,6 +30,9 @@ Result<void> grant_job(const std::string& state, const JobRight& right);
 // Takes the right away and returns it; kNotFound where there was none.
 Result<JobRight> revoke_job(const std::string& state, const std::string& job);
 
+// GPUs of the job that other jobs have as well.
+std::set<GpuUuid> shared_gpus(const std::string& state, const JobRight& right);
+
 // Whether a job of the user has the GPU, and no other job has it: of a GPU that is shared, nobody
 // may change the clocks. Files that cannot be trusted or read grant nothing.
 bool job_allows(const std::string& state, uid_t uid, const GpuUuid& gpu);

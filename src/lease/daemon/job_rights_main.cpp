@@ -37,25 +37,33 @@ Result<std::set<GpuUuid>> uuids_of(const std::string& gpus) {
   return uuids;
 }
 
-Result<void> grant(const std::string& state, const std::string& job, const std::string& uid,
-                   const std::string& gpus) {
+// Ends the leases on these GPUs and has them restored.
+Result<void> reset(const std::string& socket, const std::set<GpuUuid>& gpus) {
+  ASSIGN_OR_RETURN(DaemonConnection connection, DaemonConnection::connect(socket));
+  wire::ResetRequest request;
+  request.gpus.assign(gpus.begin(), gpus.end());
+  RETURN_IF_ERROR(connection.ask<wire::Done>(request, kRestoreDeadline));
+  return {};
+}
+
+Result<void> grant(const std::string& state, const std::string& socket, const std::string& job,
+                   const std::string& uid, const std::string& gpus) {
   const auto user = parse_integer(uid);
   if (!user || *user < 0 || *user > UINT32_MAX) return usage_of_rights("--uid is no user's number");
   JobRight right{job, static_cast<uid_t>(*user), {}};
   ASSIGN_OR_RETURN(right.gpus, uuids_of(gpus));
   RETURN_IF_ERROR(prepare_state_folder(state));
-  return grant_job(state, right);
+  RETURN_IF_ERROR(grant_job(state, right));
+  // Whoever was alone on a GPU until now may have changed it.
+  const std::set<GpuUuid> shared = shared_gpus(state, right);
+  return shared.empty() ? Result<void>() : reset(socket, shared);
 }
 
 Result<void> revoke(const std::string& state, const std::string& socket, const std::string& job) {
   const Result<JobRight> right = revoke_job(state, job);
   if (!right && right.error().code == ErrorCode::kNotFound) return {};
   if (!right) return right.error();
-  ASSIGN_OR_RETURN(DaemonConnection connection, DaemonConnection::connect(socket));
-  wire::ResetRequest request;
-  request.gpus.assign(right->gpus.begin(), right->gpus.end());
-  RETURN_IF_ERROR(connection.ask<wire::Done>(request, kRestoreDeadline));
-  return {};
+  return reset(socket, right->gpus);
 }
 
 }  // namespace
@@ -76,7 +84,8 @@ Result<void> change_job_rights(const std::vector<std::string>& arguments) {
   if (!given.contains("--uid") || !given.contains("--gpus")) {
     return usage_of_rights("--grant needs --uid and --gpus");
   }
-  return grant(given["--state"], given["--grant"], given["--uid"], given["--gpus"]);
+  return grant(given["--state"], given["--socket"], given["--grant"], given["--uid"],
+               given["--gpus"]);
 }
 
 }  // namespace hypermile

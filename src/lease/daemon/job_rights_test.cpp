@@ -44,6 +44,8 @@ TEST_F(JobRightsTest, AGpuThatTwoJobsShareIsNobodys) {
 
   EXPECT_TRUE(job_allows(state_, 1000, kFirst));
   EXPECT_FALSE(job_allows(state_, 1000, kSecond));
+  EXPECT_EQ(shared_gpus(state_, {"13", 1000, {kSecond}}), std::set<GpuUuid>({kSecond}));
+  EXPECT_TRUE(shared_gpus(state_, {"14", 1000, {GpuUuid("GPU-3")}}).empty());
 }
 
 TEST_F(JobRightsTest, FilesThatOthersMayWriteOrThatAreBrokenGrantNothing) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
+#include "record/nodes_report.h"
 #include "record/report_data.h"
 
 namespace hypermile {
@@ -21,6 +22,23 @@ constexpr DigestSize kLiveSize = {.points = 480, .lines = 120, .runs = 8};
 
 std::string id_of(const LogTail& log, const RunDigest& run) {
   return fmt::format("{}#{}", log.path(), run.start().run.text());
+}
+
+// The newest runs of several logs that are one step of one job, each on a node of its own.
+json jobs_json(const std::map<std::string, std::unique_ptr<LogTail>>& logs) {
+  std::map<std::string, std::vector<NodeRun>> steps;
+  for (const auto& [path, log] : logs) {
+    if (log->runs().empty()) continue;
+    const RunDigest& run = *log->runs().back();
+    if (const std::string step = step_of(run); !step.empty()) {
+      steps[step].push_back({node_of(run, path), &run});
+    }
+  }
+  json jobs = json::array();
+  for (const auto& [step, nodes] : steps) {
+    if (nodes.size() > 1) jobs.push_back(nodes_json(nodes));
+  }
+  return jobs;
 }
 
 std::string text_of(const json& document) {
@@ -149,6 +167,7 @@ std::string RunShelf::overview_json() const {
     problems.push_back(fmt::format("{} more logs are left out", logs_left_out_));
   return text_of({{"version", kVersion},
                   {"runs", std::move(runs)},
+                  {"jobs", jobs_json(logs_)},
                   {"problems", std::move(problems)},
                   {"daemon", daemon_json(daemon_)}});
 }

@@ -55,6 +55,23 @@ TEST_F(RunShelfTest, ShowsRunsOfAFolderAsTheyAppearRunningOnesFirst) {
   EXPECT_FALSE(overview.at("daemon").at("reached"));
 }
 
+TEST_F(RunShelfTest, NodesOfOneStepAreOneJob) {
+  for (const auto& [node, job] : {std::pair("n0", "12"), {"n1", "12"}, {"n2", "13"}}) {
+    RunStart begun = start(node, 1);
+    begun.environment = {{"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", "0"}, {"SLURMD_NODENAME", node}};
+    append(std::string(node) + ".jsonl", begun);
+  }
+  append("alone.jsonl", start("alone", 1));
+  RunShelf shelf({folder_});
+  shelf.poll();
+
+  const json jobs = json::parse(shelf.overview_json()).at("jobs");
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].at("job"), "12.0");
+  ASSERT_EQ(jobs[0].at("nodes").size(), 2u);
+  EXPECT_EQ(jobs[0].at("nodes")[1].at("node"), "n1");
+}
+
 TEST_F(RunShelfTest, SendsARunOnlyWhereItHasChanged) {
   append("a.jsonl", start("run", 1));
   RunShelf shelf({log("a.jsonl")});
