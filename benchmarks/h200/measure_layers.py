@@ -179,12 +179,12 @@ def step_seconds(model, inputs):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--seconds", type=float, default=160)
+    parser.add_argument("--seconds", type=float, default=160, help="for the layers of all networks; 0 only counts operations")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     print(torch.__version__, torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU")
     check_flops(options.folder)
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and options.seconds > 0:
         measure(options.folder, options.seconds)
 
 

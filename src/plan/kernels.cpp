@@ -165,7 +165,9 @@ std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precisio
   return kernels;
 }
 
-std::vector<Kernel> alone_kernels(const Layer& layer, bool backward, Precision precision) {
+std::vector<Kernel> alone_kernels(const Layer& in_network, bool backward, Precision precision) {
+  Layer layer = in_network;
+  layer.input_gradient = true;  // whoever measures a layer does not know what comes before it
   if (!backward) return kernels_of(layer, Pass::kForward, precision, {});
   std::vector<Kernel> kernels = kernels_of(layer, Pass::kDataGradient, precision, {});
   const auto more = kernels_of(layer, Pass::kWeightGradient, precision, {});
