@@ -18,7 +18,8 @@ _NAMED = 3  # parameters that a warning names
 def export_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[str, os.PathLike[str]]]" = None, *,
                   name: Optional[str] = None, optimizer: str = "sgd", shapes_only: bool = False) -> Dict[str, Any]:
     """Runs one forward pass of `model` on `inputs` (a tensor, a tuple of arguments, or a mapping of named ones, batch first) and
-    returns the document, which is also written to `path`. `shapes_only` runs a copy without data, so that nothing is computed, however large the batch.
+    returns the document, which is also written to `path`. `shapes_only` runs a copy without data, so that nothing is computed,
+    however large the batch.
 
     Every operator that PyTorch runs is seen, inside and outside of modules. Parameters that no operator used, and operators of
     other packages whose operations nothing tells, are named in a warning."""

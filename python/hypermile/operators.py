@@ -160,7 +160,8 @@ _MATRIX: "Dict[str, Callable[[Sequence[Any], Sequence[Any]], Rule]]" = {
     "conv2d": _convolution, "_scaled_dot_product_flash_attention": _attention,
     "_scaled_dot_product_flash_attention_for_cpu": _attention, "_scaled_dot_product_efficient_attention": _attention,
     "_scaled_dot_product_cudnn_attention": _attention, "_scaled_dot_product_fused_attention_overrideable": _attention,
-    "_transformer_encoder_layer_fwd": _whole_layer, "mkldnn_rnn_layer": _layer_of_mkldnn, "_cudnn_rnn": _rnn_of_cudnn, "_sparse_mm": _mm, "_sparse_addmm": _after_first(_mm),
+    "_transformer_encoder_layer_fwd": _whole_layer, "mkldnn_rnn_layer": _layer_of_mkldnn,
+    "_cudnn_rnn": _rnn_of_cudnn, "_sparse_mm": _mm, "_sparse_addmm": _after_first(_mm),
 }
 
 # The planner's class and the type by which it knows the cost.

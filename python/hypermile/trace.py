@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .operators import is_free, rule_of
@@ -242,7 +242,7 @@ def arguments_of(inputs: Any) -> "Tuple[Tuple[Any, ...], Dict[str, Any]]":
 def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dict[str, Any]] = None) -> Recording:
     """Runs the forward pass once. Buffers, such as running means, are afterwards what they were before."""
     named = named or {}
-    if any(isinstance(p, UninitializedTensorMixin) for p in itertools.chain(model.parameters(), model.buffers())):
+    if any(is_lazy(p) for p in itertools.chain(model.parameters(), model.buffers())):
         with torch.no_grad():
             model(*arguments, **named)  # a lazy module gets its shapes from its first call
     if "torch.utils.checkpoint" in sys.modules and hasattr(torch, "_disable_dynamo"):
@@ -258,7 +258,7 @@ def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dic
 def _hooks(model: torch.nn.Module, trace: _Trace) -> Iterator[None]:
     handles = []
     for path, module in model.named_modules():
-        if isinstance(module, torch.jit.ScriptModule):
+        if isinstance(module, getattr(torch.jit, "ScriptModule")):
             continue  # takes no hooks; its operators are seen
         handles.append(module.register_forward_pre_hook(lambda m, _inputs, path=path: trace.enter(path, m)))
         handles.append(module.register_forward_hook(lambda _m, inputs, output: trace.leave(inputs, output)))
@@ -276,7 +276,7 @@ def _functions(trace: _Trace) -> Iterator[None]:
     own = kind.__dict__.get("apply")  # PyTorch 1.13 inherits it
     apply: Any = own or inspect.getattr_static(kind, "apply")
 
-    def told(cls: Any, *arguments: Any, **named: Any) -> Any:
+    def told(cls: "type[Any]", /, *arguments: Any, **named: Any) -> Any:
         trace.functions.append(bool(trace.learnt) and trace.has_gradient(tensors_of([arguments, named])))
         try:
             return apply.__get__(None, cls)(*arguments, **named)
