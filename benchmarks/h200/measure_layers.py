@@ -99,7 +99,7 @@ def check_flops(folder):
                 model, inputs = make()
                 model.train()
                 formula = BY_FORMULA[name][1] if name in BY_FORMULA else ""
-                device = "cuda" if name in BY_FORMULA else "meta"
+                device = "cuda" if name in BY_FORMULA or name.startswith("transformers") else "meta"
                 model = model.to(device)
                 inputs = tuple(i.to(device) for i in inputs)
                 with warnings.catch_warnings(record=True) as warned:
@@ -112,7 +112,7 @@ def check_flops(folder):
                 counter = FlopCounterMode(display=False)
                 with counter:
                     output = model(*inputs)
-                    first = output if torch.is_tensor(output) else next(iter(output.values()))
+                    first = load("trace").tensors_of(output)[0]
                     first.sum().backward()
                 trained = sum(la.get("params", 0) for la in document["layers"] if la.get("trains", True))
                 row = [name, torch.__version__, int(document["matrix_flops"]), forward, counter.get_total_flops(), formula,
@@ -179,12 +179,12 @@ def step_seconds(model, inputs):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--seconds", type=float, default=160)
+    parser.add_argument("--seconds", type=float, default=160, help="for the layers of all networks; 0 only counts operations")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     print(torch.__version__, torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU")
     check_flops(options.folder)
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and options.seconds > 0:
         measure(options.folder, options.seconds)
 
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "plan/builtin_networks.h"
 #include "plan/calibrate.h"
 #include "plan/cost_table.h"
+#include "plan/measured_file.h"
+#include "plan/network_file.h"
 
 namespace hypermile {
 namespace {
@@ -176,7 +179,110 @@ std::string whole_iterations(const GpuSheet& sheet, const Efficiency& constants,
   return out;
 }
 
+struct ClassError {
+  std::size_t shapes = 0;
+  double errors = 0;  // the sum of |modelled / measured − 1| over shapes and passes
+  double measured = 0, modelled = 0;
+};
+
+struct MeasuredNetwork {
+  const char* name;
+  Precision precision;
+};
+
+Result<std::string> network_rows(const GpuSheet& sheet, const Efficiency& fitted,
+                                 const std::string& folder, const MeasuredNetwork& of) {
+  const std::string base = fmt::format("{}/{}-{}", folder, of.name, to_string(of.precision));
+  ASSIGN_OR_RETURN(const Network network, open_network(base + ".json", std::nullopt));
+  ASSIGN_OR_RETURN(const MeasuredLayers measured,
+                   read_measured_layers(base + ".csv", of.precision));
+  std::map<std::string, ClassError> classes;
+  std::set<std::string> seen;
+  ClassError largest;  // the layer whose time is farthest off
+  std::string name_of_largest;
+  for (const Layer& layer : network.layers) {
+    const std::string key = layer_key(layer.type, layer.in, layer.out, layer.params);
+    const auto found = measured.layers.find(key);
+    if (found == measured.layers.end() || !seen.insert(key).second) continue;
+    const MeasuredLayer& row = found->second.front();
+    ClassError one;
+    for (const std::string_view name : {to_string(layer.op), std::string_view("all")}) {
+      ClassError& sum = classes[std::string(name)];
+      ++sum.shapes;
+      for (const bool backward : {false, true}) {
+        const double took = (backward ? row.backward : row.forward).time_s.value;
+        const double modelled =
+            stage_time(sheet.constants, alone_kernels(layer, backward, of.precision), fitted,
+                       row.sm.value_or(sheet.constants.clocks.sm_boost),
+                       sheet.constants.clocks.memory_default);
+        sum.errors += std::abs(modelled / took - 1);
+        sum.measured += took;
+        sum.modelled += modelled;
+        if (name == "all") one.measured += took;
+        if (name == "all") one.modelled += modelled;
+      }
+    }
+    if (std::abs(one.modelled - one.measured) > std::abs(largest.modelled - largest.measured)) {
+      largest = one;
+      name_of_largest = layer.name;
+    }
+  }
+  std::string out;
+  for (const auto& [name, sum] : classes) {
+    out += fmt::format("| {} {} | {} | {} | {:.2f} | {:.0f} % | {:+.0f} % |\n", of.name,
+                       to_string(of.precision), name, sum.shapes, 1e3 * sum.measured,
+                       100 * sum.errors / (2 * static_cast<double>(sum.shapes)),
+                       100 * (sum.modelled / sum.measured - 1));
+  }
+  return out + fmt::format("| {} {} | farthest off: `{}` | 1 | {:.2f} | | {:+.0f} % |\n", of.name,
+                           to_string(of.precision), name_of_largest, 1e3 * largest.measured,
+                           100 * (largest.modelled / largest.measured - 1));
+}
+
 }  // namespace
+
+std::string measured_networks_evidence(const std::string& folder, const std::string& fitted_to) {
+  const auto sheet = load_gpu_sheet("h200");
+  const auto times = read_layer_times(fitted_to);
+  if (!sheet || !times) return "Not made: the sheet or the layers to fit cannot be read.\n";
+  const Efficiency fitted = calibrate(*sheet, *times, {});
+  std::string out =
+      "| network | class | shapes | measured ms | mean error per shape | all together |\n"
+      "| --- | --- | ---: | ---: | ---: | ---: |\n";
+  for (const MeasuredNetwork& of :
+       {MeasuredNetwork{"resnet50", Precision::kTf32}, MeasuredNetwork{"vgg16", Precision::kTf32},
+        MeasuredNetwork{"gpt2", Precision::kBf16}, MeasuredNetwork{"unet", Precision::kBf16}}) {
+    const auto rows = network_rows(*sheet, fitted, folder, of);
+    out += rows ? *rows : fmt::format("\nNot made: {}\n", rows.error().line());
+  }
+  return out;
+}
+
+std::string flops_evidence(const std::string& file) {
+  std::ifstream in(file);
+  const auto reader = CsvReader::open(in, file);
+  if (!in || !reader) return "Not made: " + file + " cannot be read.\n";
+  CsvReader rows = *reader;
+  std::string out =
+      "| network | PyTorch's counter, GFLOP | ours / PyTorch's | formula, GFLOP | ours / formula "
+      "|\n"
+      "| --- | ---: | ---: | ---: | ---: |\n";
+  while (true) {
+    const auto row = rows.next();
+    if (!row || !*row) break;
+    const auto number = [&](const char* column) {
+      const auto parsed = parse_number((**row)[*rows.column(column)]);
+      return parsed ? *parsed : 0.0;
+    };
+    const double ours = number("ours"), counted = number("counter_forward"),
+                 formula = number("formula");
+    out += fmt::format("| {} | {:.4g} | {} | {} | {} |\n", (**row)[*rows.column("network")],
+                       counted / 1e9, fmt::format("{:.4f}", ours / counted),
+                       formula > 0 ? fmt::format("{:.4g}", formula / 1e9) : "",
+                       formula > 0 ? fmt::format("{:.4f}", ours / formula) : "");
+  }
+  return out;
+}
 
 std::string cost_model_evidence(const std::string& layers, const std::string& folder) {
   const auto times = read_layer_times(layers);

@@ -36,6 +36,22 @@ int main(int argc, char** argv) {
   fmt::print("\n## The training step as it is\n\n{}", hypermile::phases_evidence());
   fmt::print("\n## Measured layers against the model\n\n{}", hypermile::measured_plans_evidence());
   const std::string graphs = "benchmarks/h200/layers_graphs.csv";
+  const std::string networks_measured = "benchmarks/h200/layers";
+  fmt::print(
+      "\n## Layers of four networks on an H200\n\n"
+      "**Measured**, read-only, on 2026-11-18 with PyTorch 2.11 by "
+      "`benchmarks/h200/measure_layers.py`: `profile_layers()` at the default,\nevery distinct "
+      "shape of a forward pass, forward and backward. The model's constants are those fitted to "
+      "the layers of ResNet50 and VGG16 from\nCUDA graphs (below); nothing was fitted to GPT-2 and "
+      "the U-Net. GPT-2's last product has 50,257 columns, an odd number, which is the "
+      "likely\ncause "
+      "of its long time; the model does not know that.\n\n{}\n"
+      "## Operations on an H200\n\n"
+      "**Measured** there too: operations of one forward pass that `export_layers()` counts, "
+      "against `torch.utils.flop_counter` of PyTorch 2.11.\nThat counter does not see cuDNN's "
+      "recurrent layers, for which there are formulas.\n\n{}",
+      hypermile::measured_networks_evidence(networks_measured, graphs),
+      hypermile::flops_evidence(networks_measured + "/flops.csv"));
   if (std::filesystem::exists(graphs)) {
     fmt::print(
         "\n## The cost model against layers from CUDA graphs\n\n"

@@ -41,6 +41,7 @@ class Rule:
     product: Optional[Product] = None
     recompute: float = 0
     flops: Optional[float] = None  # where there is no product; without it, one operation for each value of the output
+    foreign: bool = False  # of another package, without a formula: it counts as element-wise
 
 
 def is_free(name: str) -> bool:
@@ -48,15 +49,33 @@ def is_free(name: str) -> bool:
     return name in _FACTORIES
 
 
-def rule_of(name: str, arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
-    """`name` is the operator's name without its namespace and without the underscore of an in-place operator."""
-    maker = _MATRIX.get(name)
+def rule_of(function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any, outputs: Sequence[Any]) -> Rule:
+    """`function` is an operator of torch.ops, and `outputs` are the tensors in its result."""
+    namespace, name = function._schema.name.split("::", 1)
+    name = name.rstrip("_")  # of an in-place operator
+    own = namespace == "aten"
+    maker = _MATRIX.get(name) if own else None
     if maker is not None:
-        return maker(arguments, outputs)
-    if name in _NAMED:
+        return maker([*arguments, *named.values()], outputs)
+    if own and name in _NAMED:
         op, kind = _NAMED[name]
         return Rule(op, kind)
-    return Rule("elementwise", name)
+    kind = name if own else f"{namespace}::{name}"
+    flops = _registered_flops(function, arguments, named, result)
+    if flops:
+        side = (flops / 2) ** (1 / 3)  # the product's shape is not known
+        return Rule("matmul", kind, Product(side, side, side))
+    return Rule("elementwise", kind, foreign=not own and flops is None)
+
+
+def _registered_flops(function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any) -> Optional[float]:
+    """Operations by the formulas of PyTorch 2, to which packages add their own kernels (register_flop_formula)."""
+    try:
+        from torch.utils.flop_counter import flop_registry
+    except ImportError:
+        return None
+    formula = flop_registry.get(function._overloadpacket)
+    return None if formula is None else float(formula(*arguments, **named, out_val=result))
 
 
 def _shape(tensor: Any) -> List[int]:
@@ -108,6 +127,19 @@ def _attention(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
     return Rule("matmul", "Attention", Product(query.shape[-2], width, keys, 1, 2 * count), recompute=0.5)
 
 
+def _trilinear(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """torch.nn.Bilinear: a row of the first input, a matrix for each output, a row of the second input."""
+    rows, inner = arguments[0].shape[0], arguments[0].shape[-2]
+    return Rule("linear", "Bilinear", Product(rows, inner, arguments[1].numel() / inner))
+
+
+def _whole_layer(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """A frozen attention or transformer layer in one call, as PyTorch 1.13 runs it: all weights, and the attention."""
+    batch, tokens, width = arguments[0].shape
+    weights = sum(t.numel() for t in arguments[1:] if torch.is_tensor(t) and t.dim() == 2 and t.is_floating_point())
+    return Rule("linear", "TransformerLayer", Product(batch * tokens, 1, weights + 2 * tokens * width))
+
+
 def _layer_of_mkldnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
     steps = math.prod(arguments[0].shape[:-1])
     weights = sum(t.numel() for t in arguments[1:3])
@@ -121,13 +153,15 @@ def _rnn_of_cudnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
 
 
 _MATRIX: "Dict[str, Callable[[Sequence[Any], Sequence[Any]], Rule]]" = {
-    "mm": _mm, "addmm": _after_first(_mm), "bmm": _bmm, "baddbmm": _after_first(_bmm), "mv": _vector,
+    "mm": _mm, "addmm": _after_first(_mm), "_addmm_activation": _after_first(_mm), "_int_mm": _mm, "_scaled_mm": _mm, "bmm": _bmm,
+    "baddbmm": _after_first(_bmm), "addbmm": _after_first(_bmm), "_trilinear": _trilinear, "mv": _vector,
     "addmv": _after_first(_vector), "dot": _vector, "convolution": _convolution, "_convolution": _convolution,
     "convolution_overrideable": _convolution, "cudnn_convolution": _convolution, "mkldnn_convolution": _convolution,
     "conv2d": _convolution, "_scaled_dot_product_flash_attention": _attention,
     "_scaled_dot_product_flash_attention_for_cpu": _attention, "_scaled_dot_product_efficient_attention": _attention,
     "_scaled_dot_product_cudnn_attention": _attention, "_scaled_dot_product_fused_attention_overrideable": _attention,
-    "mkldnn_rnn_layer": _layer_of_mkldnn, "_cudnn_rnn": _rnn_of_cudnn, "_sparse_mm": _mm, "_sparse_addmm": _after_first(_mm),
+    "_transformer_encoder_layer_fwd": _whole_layer, "mkldnn_rnn_layer": _layer_of_mkldnn,
+    "_cudnn_rnn": _rnn_of_cudnn, "_sparse_mm": _mm, "_sparse_addmm": _after_first(_mm),
 }
 
 # The planner's class and the type by which it knows the cost.

@@ -80,21 +80,24 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     """
     import torch
 
+    from .trace import arguments_of, batch_of, tensors_of
+
     if settings is None:  # `hypermile sweep --layers` says what to measure, and where to write it
         settings = os.environ.get("HYPERMILE_LAYERS_SETTINGS", "default").split(";")
         path = path or os.environ.get("HYPERMILE_LAYERS_OUT")
         gpu = gpu or os.environ.get("HYPERMILE_LAYERS_GPU")
     settings = [_core.check_setting(setting) for setting in settings]
-    arguments = inputs if isinstance(inputs, tuple) else (inputs,)
-    on_cuda = any(getattr(argument, "is_cuda", False) for argument in arguments)
+    arguments, named = arguments_of(inputs)
+    tensors = tensors_of([arguments, named])
+    on_cuda = any(tensor.is_cuda for tensor in tensors)
     card = _open_card(gpu, on_cuda, needed=any(setting != "default" for setting in settings))
     known = {"model": name or type(model).__name__, "precision": precision, "gpu": "" if card is None else card.name,
-             "batch": next((int(a.shape[0]) for a in arguments if hasattr(a, "shape") and len(a.shape) > 0), 1)}
-    device = next((a.device for a in arguments if hasattr(a, "device")), torch.device("cpu"))
-    channels_last = any(_is_channels_last(argument) for argument in arguments)
+             "batch": batch_of(tensors)}
+    device = next((tensor.device for tensor in tensors), torch.device("cpu"))
+    channels_last = any(_is_channels_last(tensor) for tensor in tensors)
     costs = [] if path is None else _earlier(path, known)
     done = {(cost.setting, *_key(cost)) for cost in costs}
-    layers = _distinct(record_layers(model, arguments))
+    layers = _distinct(record_layers(model, arguments, named))
 
     def measured(module: Any, layer: Dict[str, Any], setting: str, drift: Tuple[float, float]) -> Optional[LayerCost]:
         prepared = prepare(module, layer, precision, device, channels_last=channels_last)
@@ -107,7 +110,7 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     with _settings(card, settings) as each_setting, _numbers(precision):
         for setting, again in each_setting:
             if setting == "default" and card is not None and step_clock is None:
-                step_clock = _step_clock(model, arguments, seconds, card)
+                step_clock = _step_clock(lambda: model(*arguments, **named), model, seconds, card)
             if again and first is not None:
                 reference = next((m, layer) for m, layer in layers if layer["name"] == first.layer)
                 drift = _drift(first, measured(*reference, "default", drift))
@@ -125,7 +128,7 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     return costs
 
 
-def _step_clock(model: "torch.nn.Module", arguments: Tuple[Any, ...], seconds: float, card: _core.Gpu) -> Optional[float]:
+def _step_clock(call: Callable[[], Any], model: "torch.nn.Module", seconds: float, card: _core.Gpu) -> Optional[float]:
     """The SM clock while forward and backward of the whole network repeat. A power limit holds it lower or higher than for single
     layers. None where the network's first output has no gradient."""
     import torch
@@ -137,7 +140,7 @@ def _step_clock(model: "torch.nn.Module", arguments: Tuple[Any, ...], seconds: f
     end = time.perf_counter() + max(seconds, _SETTLE_SECONDS)
     with unchanged_buffers(model), torch.enable_grad():
         while not samples or time.perf_counter() < end:
-            output = next((t for t in tensors_of(model(*arguments)) if t.requires_grad), None)
+            output = next((t for t in tensors_of(call()) if t.requires_grad), None)
             if output is None:
                 return None
             torch.autograd.grad(output.float().sum(), parameters, allow_unused=True)
@@ -167,7 +170,7 @@ def _drift(first: LayerCost, again: Optional[LayerCost]) -> Tuple[float, float]:
 def _is_channels_last(argument: Any) -> bool:
     import torch
 
-    return (torch.is_tensor(argument) and argument.dim() == 4 and not argument.is_contiguous()
+    return (argument.dim() == 4 and not argument.is_contiguous()
             and argument.is_contiguous(memory_format=torch.channels_last))
 
 

@@ -9,14 +9,20 @@ by export_layers() and profile_layers(). What cannot be seen is a kernel that is
 from __future__ import annotations
 
 import copy
+import importlib
+import inspect
+import itertools
+import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .operators import Rule, is_free, rule_of
+from .operators import is_free, rule_of
 
 # Modules whose cost the planner derives from shapes (src/plan/torch_layer.cpp). Others are recorded operator by operator.
 KNOWN = frozenset((
@@ -84,6 +90,7 @@ class Recording:
     layers: List[Recorded] = field(default_factory=list)
     flops: float = 0  # of matrix products, convolutions and attention, as operators ran them
     unused: List[str] = field(default_factory=list)  # parameters that no layer used
+    foreign: Dict[str, None] = field(default_factory=dict)  # operators of other packages whose operations nothing tells
 
 
 @dataclass
@@ -94,7 +101,7 @@ class _Call:
     module: torch.nn.Module
     known: bool
     first: int  # number of layers recorded before it
-    trains: bool  # whether it has a parameter that no earlier layer used
+    parameters: Dict[str, bool]  # as _Trace.parameter_flags() says
 
 
 class _Trace(TorchDispatchMode):
@@ -102,28 +109,42 @@ class _Trace(TorchDispatchMode):
         super().__init__()
         self.recording = Recording()
         self.calls: List[_Call] = []
-        self.parameters = {_storage(p): name for name, p in model.named_parameters()}
-        self.sizes = {_storage(p): p.numel() for p in model.parameters()}
-        self.trains = any(p.requires_grad for p in model.parameters())
-        self.updated: set[Any] = set()  # storages whose update an earlier layer includes
+        self.spans: Dict[Any, List[Tuple[int, int]]] = {}  # of parameters in each storage: offset and size
+        for p in model.parameters():
+            self.spans.setdefault(_storage(p), []).append((_offset(p), p.numel()))
+        self.learnt = {self.parameter(p) for p in model.parameters() if p.requires_grad}
+        self.updated: set[Any] = set()  # parameters whose update an earlier layer includes
+        self.functions: List[bool] = []  # of each torch.autograd.Function under way, whether its inputs have a gradient
+
+    def parameter(self, tensor: Any) -> "Optional[Tuple[Any, int, int]]":
+        """The parameter that a tensor is, or is a view of: storage, offset and size."""
+        storage = _storage(tensor)
+        for offset, size in self.spans.get(storage, ()):
+            if offset <= _offset(tensor) < offset + size:
+                return storage, offset, size
+        return None
 
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), named: Any = None) -> Any:
         result = function(*arguments, **(named or {}))
-        namespace, name = function._schema.name.split("::", 1)
-        if self._see(namespace, name, list(arguments) + list((named or {}).values()), result):
+        if self._see(function, arguments, named or {}, result):
             self.recording.layers[-1].module = _alone(function, arguments, named or {})
         return result
 
-    def _see(self, namespace: str, name: str, arguments: Sequence[Any], result: Any) -> bool:
+    def _see(self, function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any) -> bool:
         """Whether the operator became a layer."""
-        inputs, outputs = tensors_of(arguments), tensors_of(result)
-        if not outputs or is_free(name):
+        namespace, name = function._schema.name.split("::", 1)
+        inputs, outputs = tensors_of([arguments, named]), tensors_of(result)
+        if is_free(name) or not any(t.numel() for t in outputs):
             return False
         bare = name.rstrip("_")
-        rule = rule_of(bare, arguments, outputs) if namespace == "aten" else Rule("elementwise", f"{namespace}::{name}")
+        rule = rule_of(function, arguments, named, result, outputs)
+        if rule.foreign:
+            self.recording.foreign[rule.type] = None
         if rule.product is not None:
+            if not rule.product.flops:
+                return False
             self.recording.flops += rule.product.flops
-        used = [key for key in map(_storage, inputs) if key in self.parameters]
+        used = [key for key in map(self.parameter, inputs) if key is not None]
         views = {_storage(t) for t in inputs}
         if not name.endswith("_") and all(_storage(t) in views for t in outputs) and rule.product is None:
             return False
@@ -131,19 +152,28 @@ class _Trace(TorchDispatchMode):
         self.recording.layers.append(Recorded(self._operator(path, bare, rule, inputs, outputs, used), None))
         return True
 
-    def _operator(self, path: str, name: str, rule: Rule, inputs: List[Any], outputs: List[Any],
+    def parameter_flags(self, keys: Sequence[Any]) -> Dict[str, bool]:
+        """What is unusual about parameters that a layer uses: an earlier layer shares them, or they do not learn."""
+        if keys and self.learnt and self.learnt.isdisjoint(keys):
+            return {"trains": False, "weight_gradient": False}
+        return {"trains": False} if keys and self.updated.issuperset(keys) else {}
+
+    def has_gradient(self, inputs: Sequence[Any]) -> bool:
+        """Whether a backward pass computes gradients of inputs. Inside of a torch.autograd.Function PyTorch does not say so."""
+        return not self.learnt or any(self.functions[-1:]) or any(t.requires_grad and self.parameter(t) is None for t in inputs)
+
+    def _operator(self, path: str, name: str, rule: Any, inputs: List[Any], outputs: List[Any],
                   used: List[Any]) -> Dict[str, Any]:
+        inputs, outputs = ([t for t in tensors if t.numel()] for tensors in (inputs, outputs))
         shapes = [list(t.shape) for t in inputs if t.is_floating_point()]
         layer: Dict[str, Any] = {"name": f"{path}:{name}", "type": rule.type, "in_shape": shape_of(inputs[0] if inputs else outputs[0]),
                                  "out_shape": shape_of(outputs[0])}
-        fresh = [key for key in dict.fromkeys(used) if key not in self.updated]
-        self.updated.update(fresh)
-        params = sum(self.sizes[key] for key in dict.fromkeys(used))
+        used = list(dict.fromkeys(used))
+        params = sum(size for _, _, size in used)
         if params:
-            layer["params"] = params
-            if not fresh:
-                layer["trains"] = False
-        if self.trains and not any(t.requires_grad for t in inputs if _storage(t) not in self.parameters):
+            layer.update(params=params, **self.parameter_flags(used))
+            self.updated.update(used)
+        if not self.has_gradient(inputs):
             layer["input_gradient"] = False
         same = len(shapes) < 2 or all(shape == layer["out_shape"] for shape in shapes)
         if rule.type in _BY_SHAPE or (rule.type == "Add" and len(shapes) == 2 and same and not used):
@@ -159,32 +189,38 @@ class _Trace(TorchDispatchMode):
             layer["flops"] = rule.flops
         if rule.recompute:
             layer["recompute"] = rule.recompute
-        read = {(_storage(t), _offset(t)): t for t in inputs if _storage(t) not in self.parameters}.values()
+        read = {(_storage(t), _offset(t)): t for t in inputs if self.parameter(t) is None}.values()
         layer["values_in"] = sum(_elements(t) for t in read if t.is_floating_point())
         layer["values_out"] = sum(_elements(t) for t in outputs if t.is_floating_point())
         layer["bytes"] = sum(_elements(t) * t.element_size() for t in [*read, *outputs] if not t.is_floating_point())
         return layer
 
     def enter(self, path: str, module: torch.nn.Module) -> None:
-        leaf = not any(True for _ in module.children())
-        trains = any(_storage(p) not in self.updated for p in module.parameters(recurse=False))
-        self.calls.append(_Call(path, module, leaf and type(module).__name__ in KNOWN, len(self.recording.layers), trains))
+        flags = self.parameter_flags([self.parameter(p) for p in module.parameters(recurse=False)]) if _is_known(module) else {}
+        self.calls.append(_Call(path, module, _is_known(module), len(self.recording.layers), flags))
 
     def leave(self, inputs: Any, output: Any) -> None:
         call = self.calls.pop()
         operators = self.recording.layers[call.first:]
         if not operators:
             return  # nothing ran, as in a Flatten, or a Dropout that is off
-        layer = describe(call.path, call.module, inputs, output) if call.known else None
+        alone = call.known and not any(self.parameter(t) is not None for t in tensors_of(inputs))
+        layer = describe(call.path, call.module, inputs, output) if alone else None
         if layer is None:
             if not any(True for _ in call.module.children()):
                 self.recording.layers[call.first:] = _merged(operators)
             return
-        if layer["params"] and not call.trains:
-            layer["trains"] = False
-        if self.trains and not any(t.requires_grad for t in tensors_of(inputs)):
+        layer.update(call.parameters)
+        if not self.has_gradient(tensors_of(inputs)):
             layer["input_gradient"] = False
         self.recording.layers[call.first:] = [Recorded(layer, call.module)]
+
+
+def _is_known(module: torch.nn.Module) -> bool:
+    """Whether the module itself is PyTorch's and computes with its own weights, which a weight norm for example replaces."""
+    name = type(module).__name__
+    return (name in KNOWN and type(module) is getattr(torch.nn, name, None) and not any(True for _ in module.children())
+            and set(dict(module.named_parameters(recurse=False))) <= {"weight", "bias"})
 
 
 def _alone(function: Any, arguments: Sequence[Any], named: Dict[str, Any]) -> Optional[Operator]:
@@ -196,13 +232,25 @@ def _alone(function: Any, arguments: Sequence[Any], named: Dict[str, Any]) -> Op
     return made if made.specs and numbers else None
 
 
-def record(model: torch.nn.Module, arguments: Sequence[Any]) -> Recording:
+def arguments_of(inputs: Any) -> "Tuple[Tuple[Any, ...], Dict[str, Any]]":
+    """Positional and named arguments of a call: `inputs` is a tensor, a tuple of arguments, or a mapping of named ones."""
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    return (inputs if isinstance(inputs, tuple) else (inputs,)), {}
+
+
+def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dict[str, Any]] = None) -> Recording:
     """Runs the forward pass once. Buffers, such as running means, are afterwards what they were before."""
+    named = named or {}
+    if any(is_lazy(p) for p in itertools.chain(model.parameters(), model.buffers())):
+        with torch.no_grad():
+            model(*arguments, **named)  # a lazy module gets its shapes from its first call
+    if "torch.utils.checkpoint" in sys.modules and hasattr(torch, "_disable_dynamo"):
+        importlib.import_module("torch._dynamo")  # the first checkpoint imports it, which runs operators
     trace = _Trace(model)
-    with unchanged_buffers(model), _hooks(model, trace), torch.enable_grad(), trace:
-        model(*arguments)
-    used = trace.updated
-    trace.recording.unused = [name for name, p in model.named_parameters() if _storage(p) not in used]
+    with unchanged_buffers(model), _hooks(model, trace), _functions(trace), _no_fast_path(), torch.enable_grad(), trace:
+        model(*arguments, **named)
+    trace.recording.unused = [name for name, p in model.named_parameters() if trace.parameter(p) not in trace.updated]
     return trace.recording
 
 
@@ -210,6 +258,8 @@ def record(model: torch.nn.Module, arguments: Sequence[Any]) -> Recording:
 def _hooks(model: torch.nn.Module, trace: _Trace) -> Iterator[None]:
     handles = []
     for path, module in model.named_modules():
+        if isinstance(module, getattr(torch.jit, "ScriptModule")):
+            continue  # takes no hooks; its operators are seen
         handles.append(module.register_forward_pre_hook(lambda m, _inputs, path=path: trace.enter(path, m)))
         handles.append(module.register_forward_hook(lambda _m, inputs, output: trace.leave(inputs, output)))
     try:
@@ -217,6 +267,45 @@ def _hooks(model: torch.nn.Module, trace: _Trace) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def _functions(trace: _Trace) -> Iterator[None]:
+    """Tells the trace of calls of torch.autograd.Function, such as a checkpoint: inside of one, gradients are switched off."""
+    kind = torch.autograd.Function
+    own = kind.__dict__.get("apply")  # PyTorch 1.13 inherits it
+    apply: Any = own or inspect.getattr_static(kind, "apply")
+
+    def told(cls: "type[Any]", /, *arguments: Any, **named: Any) -> Any:
+        trace.functions.append(bool(trace.learnt) and trace.has_gradient(tensors_of([arguments, named])))
+        try:
+            return apply.__get__(None, cls)(*arguments, **named)
+        finally:
+            trace.functions.pop()
+
+    setattr(kind, "apply", classmethod(told))
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(kind, "apply")
+        else:
+            setattr(kind, "apply", own)
+
+
+@contextmanager
+def _no_fast_path() -> Iterator[None]:
+    """Makes frozen transformers run operator by operator, where PyTorch would run a whole layer as one (PyTorch 2.3 or later)."""
+    switches: Any = getattr(torch.backends, "mha", None)
+    if switches is None:
+        yield
+        return
+    before = switches.get_fastpath_enabled()
+    switches.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        switches.set_fastpath_enabled(before)
 
 
 @contextmanager
@@ -287,6 +376,11 @@ def tensors_of(value: Any) -> List[Any]:
     return []
 
 
+def batch_of(value: Any) -> int:
+    """The first extent of the first tensor that has one."""
+    return next((int(tensor.shape[0]) for tensor in tensors_of(value) if tensor.dim() > 0), 1)
+
+
 def shape_of(tensor: Any) -> List[int]:
     """A scalar counts as one value."""
     return list(tensor.shape) or [1]
@@ -316,7 +410,16 @@ def _elements(tensor: Any) -> int:
     return count
 
 
-def without_data(model: torch.nn.Module, arguments: Tuple[Any, ...]) -> "Tuple[torch.nn.Module, Tuple[Any, ...]]":
-    """Copies on the meta device, where nothing is computed."""
-    return (copy.deepcopy(model).to("meta"),
-            tuple(argument.to("meta") if hasattr(argument, "to") else argument for argument in arguments))
+def without_data(model: torch.nn.Module, arguments: Any) -> "Tuple[torch.nn.Module, Any]":
+    """Copies of a model and its arguments on the meta device, where nothing is computed."""
+    def moved(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: moved(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(moved(item) for item in value)
+        return value.to("meta") if hasattr(value, "to") else value
+
+    # Weights that two modules share stay one: a copy takes them from here.
+    made: Dict[int, Any] = {id(p): torch.nn.Parameter(p.detach().to("meta"), p.requires_grad) for p in model.parameters()}
+    made.update((id(b), b.detach().to("meta")) for b in model.buffers())
+    return copy.deepcopy(model, made).to("meta"), moved(arguments)

@@ -23,9 +23,8 @@ with open(Path(__file__).parent / "flops.csv", encoding="utf-8") as file:
 MATRIX = ("Conv", "Linear", "Gemm", "MatMul", "Attention", "RNN")
 
 
-def plan(path, *words):
-    done = subprocess.run([HYPERMILE, "plan", path, "--gpu", "a100-40", "--phase", "forward", "--json", *words], capture_output=True,
-                          text=True)
+def plan(path, phase="forward"):
+    done = subprocess.run([HYPERMILE, "plan", path, "--gpu", "a100-40", "--phase", phase, "--json"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -144,6 +143,167 @@ def test_an_export_changes_neither_buffers_nor_gradients():
     hypermile.export_layers(model, torch.randn(8, 4))
     assert torch.equal(model[1].running_mean, before) and int(model[1].num_batches_tracked) == 0
     assert model[0].weight.grad is None
+
+
+class By(torch.nn.Module):
+    """A module whose forward pass is a function of itself and the inputs."""
+
+    def __init__(self, function, **members):
+        super().__init__()
+        self.function = function
+        for name, member in members.items():
+            setattr(self, name, member)
+
+    def forward(self, *inputs, **named):
+        return self.function(self, *inputs, **named)
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(weight)
+        return x @ weight @ weight
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, gradient
+
+
+def frozen(module):
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    return module.eval()
+
+
+def checkpointed(reentrant):
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=reentrant)
+        return x
+
+    return By(forward, first=torch.nn.Linear(8, 8), blocks=torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(3)))
+
+
+LINEAR = torch.nn.Linear
+# Name: what makes (model, inputs), the operations by formula, and the layers before which nothing learns.
+ODD = {
+    "bidirectional LSTM": (lambda: (torch.nn.LSTM(32, 64, 2, bidirectional=True), torch.zeros(10, 4, 32)),
+                           2 * 4 * 10 * 2 * 4 * 64 * (32 + 64 + 128 + 64), None),
+    "packed LSTM": (lambda: (By(lambda s, x: s.rnn(torch.nn.utils.rnn.pack_padded_sequence(x, [10, 8, 5, 3]))[0].data,
+                                rnn=torch.nn.LSTM(32, 64)), torch.zeros(10, 4, 32)), 2 * 26 * 4 * 64 * (32 + 64), None),
+    "3-D convolution": (lambda: (torch.nn.Conv3d(3, 8, 3, stride=(1, 2, 2), padding=1), torch.zeros(2, 3, 8, 16, 16)),
+                        2 * 2 * 8 * 8 * 8 * 8 * 3 * 27, 1),
+    "transposed in groups": (lambda: (torch.nn.ConvTranspose2d(16, 8, 4, 2, 1, groups=2), torch.zeros(2, 16, 8, 8)),
+                             2 * 2 * 64 * 16 * 4 * 16, 1),
+    "einsum": (lambda: (By(lambda s, x: torch.einsum("bqhd,bkhd->bhqk", x * s.w, x), w=torch.nn.Parameter(torch.ones(8))),
+                        torch.zeros(2, 16, 4, 8)), 2 * 2 * 4 * 16 * 16 * 8, None),
+    "bilinear": (lambda: (torch.nn.Bilinear(16, 32, 8), (torch.zeros(4, 16), torch.zeros(4, 32))), 2 * 4 * 8 * 16 * 32, None),
+    "addbmm": (lambda: (By(lambda s, x: torch.addbmm(x[0], x * s.w, x), w=torch.nn.Parameter(torch.ones(8))),
+                        torch.zeros(2, 8, 8)), 2 * 2 * 8 * 8 * 8, None),
+    "attention with masks": (
+        lambda: (By(lambda s, x: s.a(x, x, x, attn_mask=torch.ones(10, 10, dtype=torch.bool).triu(1), need_weights=False,
+                                     key_padding_mask=torch.zeros(2, 10, dtype=torch.bool))[0],
+                    a=torch.nn.MultiheadAttention(32, 4, batch_first=True)), torch.zeros(2, 10, 32)),
+        2 * 2 * 10 * 32 * 4 * 32 + 2 * 2 * 2 * 4 * 10 * 10 * 8, None),
+    "frozen encoder": (
+        lambda: (frozen(torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), 2)),
+                 torch.zeros(2, 10, 32)), 2 * (2 * 2 * 10 * (4 * 32 * 32 + 2 * 32 * 64) + 2 * 2 * 2 * 4 * 10 * 10 * 8), 0),
+    "custom function": (lambda: (By(lambda s, x: Twice.apply(s.first(x), s.w), first=LINEAR(8, 8),
+                                    w=torch.nn.Parameter(torch.zeros(8, 8))), torch.zeros(4, 8)), 3 * 2 * 4 * 64, 1),
+    "reentrant checkpoint": (lambda: (checkpointed(True), torch.zeros(4, 8)), 4 * 2 * 4 * 64, 1),
+    "checkpoint": (lambda: (checkpointed(False), torch.zeros(4, 8)), 4 * 2 * 4 * 64, 1),
+    "weight norm": (lambda: (torch.nn.utils.weight_norm(torch.nn.Conv1d(4, 8, 3)), torch.zeros(2, 4, 16)), 2 * 2 * 14 * 8 * 12, None),
+    "lazy": (lambda: (torch.nn.Sequential(torch.nn.LazyConv2d(8, 3), torch.nn.LazyBatchNorm2d()), torch.zeros(2, 3, 8, 8)),
+             2 * 2 * 36 * 8 * 27, 1),
+    "script": (lambda: (torch.jit.script(torch.nn.Sequential(LINEAR(8, 8), torch.nn.ReLU(), LINEAR(8, 8))), torch.zeros(4, 8)),
+               2 * 2 * 4 * 64, 1),
+    "named inputs": (lambda: (By(lambda s, x=None, scale=None: s.first(x) * scale, first=LINEAR(8, 8)),
+                              {"x": torch.zeros(4, 8), "scale": torch.zeros(4, 8)}), 2 * 4 * 64, 1),
+    "an expert without tokens": (lambda: (By(lambda s, x: torch.cat([s.a(x[:0]), s.b(x)]), a=torch.nn.Linear(8, 8), b=LINEAR(8, 8)),
+                                          torch.zeros(4, 8)), 2 * 4 * 64, None),
+    "a norm of a parameter": (lambda: (By(lambda s, x: x @ s.norm(s.table), norm=torch.nn.LayerNorm(8),
+                                          table=torch.nn.Parameter(torch.zeros(8, 8))), torch.zeros(4, 8)), 2 * 4 * 64, None),
+    "norms of odd shapes": (lambda: (torch.nn.Sequential(LINEAR(8, 8), torch.nn.LayerNorm([4, 8]), torch.nn.Unflatten(1, (4, 1)),
+                                                         torch.nn.BatchNorm2d(4, affine=False)), torch.zeros(2, 4, 8)),
+                            2 * 8 * 64, 1),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_networks_lose_nothing(name, tmp_path):
+    import torch.utils.checkpoint
+
+    make, flops, without_gradient = ODD[name]
+    model, inputs = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        document = hypermile.export_layers(model, inputs, tmp_path / "n.json")
+    assert document["matrix_flops"] == flops
+    planned = plan(tmp_path / "n.json")
+    assert sum(layer["flops"] for layer in planned["layers"]) >= flops * (1 - 1e-6)
+    used = [p for n, p in model.named_parameters() if name != "an expert without tokens" or not n.startswith("a.")]
+    assert trained(document) == sum(p.numel() for p in used)
+    if without_gradient is not None:
+        products = [layer for layer in document["layers"] if layer.get("product") or layer["type"].startswith(("Linear", "Conv"))]
+        assert sum(layer.get("input_gradient", True) is False for layer in products) == without_gradient
+
+
+def test_frozen_weights_have_no_gradient_and_no_update(tmp_path):
+    base = LINEAR(512, 512)
+    network = torch.nn.Sequential(LINEAR(512, 512), base)
+    hypermile.export_layers(network, torch.zeros(256, 512), tmp_path / "all.json")
+    frozen(base)
+    document = hypermile.export_layers(network, torch.zeros(256, 512), tmp_path / "frozen.json")
+    assert [layer.get("weight_gradient", True) for layer in document["layers"]] == [True, False]
+    train = {name: plan(tmp_path / f"{name}.json", "train") for name in ("all", "frozen")}
+    flops = {name: sum(layer["flops"] for layer in planned["layers"]) for name, planned in train.items()}
+    assert flops["all"] - flops["frozen"] >= 2 * 256 * 512 * 512
+
+
+def test_weights_that_modules_share_stay_shared_without_data():
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.out = torch.nn.Embedding(50, 8), LINEAR(8, 50, bias=False)
+            self.out.weight = self.words.weight
+
+        def forward(self, ids):
+            return self.out(self.words(ids))
+
+    document = hypermile.export_layers(Tied(), torch.zeros(2, 4, dtype=torch.long), shapes_only=True)
+    assert trained(document) == 50 * 8
+
+
+def test_parameters_that_lie_in_one_tensor_are_told_apart():
+    """As the weights of a recurrent layer on CUDA, which cuDNN wants in one piece."""
+    flat = torch.zeros(8 * 8 + 8 * 4)
+    model = By(lambda s, x: (x @ s.a) @ s.b, a=torch.nn.Parameter(flat[:64].view(8, 8)), b=torch.nn.Parameter(flat[64:].view(8, 4)))
+    document = hypermile.export_layers(model, torch.zeros(2, 8))
+    assert [layer.get("params") for layer in document["layers"]] == [64, 32] and trained(document) == 96
+
+
+def test_a_class_of_the_user_is_not_taken_for_pytorchs():
+    class Linear(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(8, 8))
+
+        def forward(self, x):
+            return x @ self.weight @ self.weight
+
+    document = hypermile.export_layers(torch.nn.Sequential(Linear()), torch.zeros(4, 8))
+    assert document["matrix_flops"] == 2 * 2 * 4 * 64
+    assert sum("product" in layer for layer in document["layers"]) == 2
+
+
+def test_operators_of_other_packages_are_named():
+    library = torch.library.Library("hypermile_test", "DEF")
+    library.define("mix(Tensor x) -> Tensor")
+    library.impl("mix", lambda x: x.clone(), "CompositeExplicitAutograd")
+    model = By(lambda s, x: torch.ops.hypermile_test.mix(s.first(x)), first=LINEAR(8, 8))
+    with pytest.warns(UserWarning, match="element-wise: hypermile_test::mix"), torch.no_grad():
+        hypermile.export_layers(model, torch.zeros(4, 8))
 
 
 def test_a_file_with_missing_layers_is_refused_in_one_line(tmp_path):

@@ -89,14 +89,16 @@ def main(folder, gpus):
     if gpus and all((folder / f"{gpu}-{family}.json").exists() for gpu in gpus for family in families):
         return
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        list(pool.map(sweep, tasks))
+        missing = [table.stem for table in pool.map(sweep, tasks) if not table.exists()]
+        if missing:
+            sys.exit(f"left_out_models: {len(missing)} of {len(tasks)} sweeps could not be made, {missing[0]} first")
         if not gpus:
             for card in sorted({card for _, card, _, _ in tasks}):
-                join([table for table, of, _, _ in tasks if of == card and table.exists()], folder / f"simulated-{card}.csv")
+                join([table for table, of, _, _ in tasks if of == card], folder / f"simulated-{card}.csv")
             return
         wanted = [(folder / f"{gpu}-{family}.json",
                    [table for table, card, job, _ in tasks
-                    if card != gpu and family_of(job) != family and table.exists()])
+                    if card != gpu and family_of(job) != family])
                   for gpu in gpus for family in families]
         made = list(pool.map(train, wanted))
     if not all(made):

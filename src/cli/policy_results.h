@@ -17,7 +17,7 @@ namespace hypermile {
 nlohmann::json to_json(const RunResult& run);
 nlohmann::json to_json(const PolicySummary& summary);
 
-// A Markdown table with one line for each policy.
+// A table of 80 columns with one line for each policy.
 std::string policy_table_text(std::span<const PolicySummary> summaries);
 
 }  // namespace hypermile

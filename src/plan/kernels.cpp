@@ -106,6 +106,7 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
   std::vector<Kernel> kernels;
   const double out = elements(layer.out);
   if (pass == Pass::kDataGradient && !layer.input_gradient) return kernels;
+  if (pass == Pass::kWeightGradient && !layer.weight_gradient) return kernels;
   // A product of two activations has no weights. The gradient of its second operand is computed
   // with the first operand's, as a data gradient.
   const bool second_operand = layer.op == OpClass::kMatMul && layer.params <= 0;
@@ -130,7 +131,7 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
 }
 
 std::vector<Kernel> optimizer_kernels(const Layer& layer, Optimizer optimizer) {
-  if (layer.params <= 0 || !layer.updates) return {};
+  if (layer.learnt() <= 0 || !layer.updates) return {};
   const bool adam = optimizer == Optimizer::kAdam;
   const double flops = (adam ? kAdamFlops : kSgdFlops) * layer.params;
   const double bytes = (adam ? kAdamValues : kSgdValues) * kMasterBytes * layer.params;
@@ -146,7 +147,7 @@ std::vector<Kernel> kernels_of_call(const Layer& layer, Pass pass, Precision pre
   if (pass == Pass::kWeightGradient) return {};
   const bool backward = pass == Pass::kDataGradient;
   const Traffic& traffic = backward ? layer.backward : layer.forward;
-  if (backward && !layer.input_gradient && layer.params <= 0) return {};
+  if (backward && !layer.input_gradient && layer.learnt() <= 0) return {};
   const double bytes = traffic.values * widths.value + traffic.bytes;
   if (bytes <= 0 && traffic.flops <= 0) return {};
   Kernel kernel = stream(traffic.flops, bytes, widths, backward);
@@ -164,12 +165,14 @@ std::vector<Kernel> kernels_of(const Layer& layer, Pass pass, Precision precisio
   return kernels;
 }
 
-std::vector<Kernel> alone_kernels(const Layer& layer, bool backward, Precision precision) {
+std::vector<Kernel> alone_kernels(const Layer& in_network, bool backward, Precision precision) {
+  Layer layer = in_network;
+  layer.input_gradient = true;  // whoever measures a layer does not know what comes before it
   if (!backward) return kernels_of(layer, Pass::kForward, precision, {});
   std::vector<Kernel> kernels = kernels_of(layer, Pass::kDataGradient, precision, {});
   const auto more = kernels_of(layer, Pass::kWeightGradient, precision, {});
   kernels.insert(kernels.end(), more.begin(), more.end());
-  for (const double gradient : {elements(layer.in), layer.params}) {
+  for (const double gradient : {elements(layer.in), layer.learnt()}) {
     if (gradient <= 0) continue;
     Kernel add;
     add.flops = add.padded_flops = gradient;

@@ -71,6 +71,9 @@ struct Layer {
   double repeat = 1;          // number of equal calls, as in a recurrent layer
   // False where an earlier layer shares the parameters, so that the optimizer updates them there.
   bool updates = true;
+  bool weight_gradient = true;  // false where the parameters do not learn
+
+  double learnt() const { return weight_gradient ? params : 0; }
 };
 
 enum class Optimizer { kSgdMomentum, kAdam };

@@ -69,6 +69,25 @@ TEST(BuiltinNetworks, RefuseUnknownNamesAndImpossibleBatches) {
   EXPECT_FALSE(builtin_network("vgg16", 1LL << 40));
 }
 
+// profile_layers() always computes the gradient of the input, also of a network's first layer.
+TEST(Kernels, OfALayerAloneIncludeTheGradientOfItsInput) {
+  Layer first = make_conv("c", {2, 8, 10, 10}, {2, 16, 10, 10}, 9, 1, false);
+  const double later = flops(alone_kernels(first, true, Precision::kTf32));
+  first.input_gradient = false;
+
+  EXPECT_DOUBLE_EQ(flops(alone_kernels(first, true, Precision::kTf32)), later);
+}
+
+TEST(Kernels, OfAFrozenLayerLeaveOutWeightGradientAndUpdate) {
+  Layer frozen = make_linear("l", {4, 8}, 16, true);
+  frozen.weight_gradient = false;
+
+  EXPECT_TRUE(
+      kernels_of(frozen, Pass::kWeightGradient, Precision::kTf32, Optimizer::kAdam).empty());
+  EXPECT_TRUE(kernels_of(frozen, Pass::kOptimizer, Precision::kTf32, Optimizer::kAdam).empty());
+  EXPECT_FALSE(kernels_of(frozen, Pass::kDataGradient, Precision::kTf32, {}).empty());
+}
+
 TEST(Kernels, OfAConvolutionMoveEachOperandOnce) {
   const Layer conv = make_conv("c", {2, 8, 10, 10}, {2, 16, 10, 10}, 9, 1, false);
 

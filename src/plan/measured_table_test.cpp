@@ -155,8 +155,8 @@ TEST(MeasuredPlan, EqualsTheModelWhereMeasurementsAgreeWithIt) {
 
   const PlanReport report = *make_plan_report(network, a4000(), options);
 
-  EXPECT_NEAR(report.measured->time_ratio, 1, 0.01);
   // The alone profile runs at its own power-limited clock, so the default differs a little.
+  EXPECT_NEAR(report.measured->time_ratio, 1, 0.015);
   EXPECT_NEAR(report.strategies.back().result.saved, modelled.strategies.back().result.saved, 0.03);
 }
 

@@ -178,6 +178,7 @@ Result<TorchLayer> read_layer(const json& object) {
   layer.traced = read_operator(reader);
   layer.repeat = std::max(1.0, reader.amount("repeat", false).value_or(1));
   layer.updates = reader.flag("trains").value_or(true);
+  layer.weight_gradient = reader.flag("weight_gradient").value_or(true);
   layer.input_gradient = reader.flag("input_gradient").value_or(true);
   const Shape kernel = reader.integers("kernel_size", false);
   const Shape stride = reader.integers("stride", false);

@@ -39,6 +39,7 @@ struct TorchLayer {
   std::optional<TorchOperator> traced = {};
   double repeat = 1;
   bool updates = true;
+  bool weight_gradient = true;
   bool input_gradient = true;
 };
 

@@ -85,8 +85,8 @@ struct Calibration {
   const BoundScales& of(const RelativeSetting& at) const { return at.limit ? limits : clocks; }
 };
 
-// For an unknown card after a training on one family: nothing tells how far the model carries, so
-// half of it is believed. A convention.
+// For an unknown card where one family alone moved the knob: nothing tells how far the model
+// carries, so half of it is believed. A convention.
 inline constexpr Trust kOneFamilyTrust = {0.5, 0.5};
 
 // The scales for unknown cards, for a model with too few cards to calibrate itself: what models of

@@ -17,6 +17,10 @@ constexpr double kNewCardFloor = 0.02;
 constexpr double kLeverDoubt = 0.05;
 constexpr double kDistanceDoubt = 0.2;
 constexpr double kLeastRatio = 0.05;
+// Of the members' disagreement, for a job on a known card. Most members have seen the jobs on which
+// bounds are set and disagree about them more than about a new job, so that the whole of it gives
+// bounds that are too narrow, and none of it bounds that know no better job from a worse one.
+constexpr double kSeenSpread = 0.4;
 
 struct Effect {
   double ratio = 1;
@@ -88,6 +92,9 @@ class EffectCurve {
     }
     const Consensus said = ask(relation, rows, levers, asking.members);
     spread_ = said.spread;
+    if (!asking.distances) {
+      for (double& spread : spread_) spread *= kSeenSpread;
+    }
     double highest = 1;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       double ratio = std::max(kLeastRatio, 1 + said.mean[i] * levers[i]);

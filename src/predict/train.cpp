@@ -95,13 +95,14 @@ struct LeftOut {
   }
   // `unit` names what an example counts towards.
   template <class Unit>
-  void choose_trust(std::span<const Example> examples, const Unit& unit, Calibration& of) const {
+  void choose_trust(std::span<const Example> examples, const Unit& unit, const Trust& otherwise,
+                    Calibration& of) const {
     ErrorsByKind<TrustChooser> chooser;
     for (std::size_t i = 0; i < said.size(); ++i) {
       chooser.add(examples[i], unit(i), std::span<const RawEstimate>(said[i]), *mean[i]);
     }
-    of.clocks_trust = chooser.clocks.choose();
-    of.limits_trust = chooser.limits.choose();
+    of.clocks_trust = chooser.clocks.choose(otherwise);
+    of.limits_trust = chooser.limits.choose(otherwise);
   }
 };
 
@@ -125,7 +126,7 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
     left_out.mean.push_back(&means.at(part[i]));
   }
   left_out.choose_trust(
-      examples, [](std::size_t) { return ""; }, model.calibration);
+      examples, [](std::size_t) { return ""; }, Trust(), model.calibration);
   left_out.lean(examples, model.calibration);
   ErrorsByKind<Residuals> residuals;
   std::map<std::string, Residuals> own;
@@ -183,8 +184,9 @@ Result<void> calibrate_by_family(std::span<const Example> examples,
     distances.push_back(limit_distance(*doubting.distances));
   }
   Calibration& found = model.new_card;
+  // One family alone may move a knob: then nothing tells how far it carries over.
   left_out.choose_trust(
-      examples, [&](std::size_t i) { return examples[i].key.gpu; }, found);
+      examples, [&](std::size_t i) { return examples[i].key.gpu; }, kOneFamilyTrust, found);
   left_out.lean(examples, found);
   ErrorsByKind<NewCardErrors> errors;
   for (std::size_t i = 0; i < examples.size(); ++i) {

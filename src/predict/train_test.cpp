@@ -33,6 +33,20 @@ class TrainedModel : public testing::TestWithParam<ModelKind> {
 INSTANTIATE_TEST_SUITE_P(Kinds, TrainedModel, testing::ValuesIn(kModelKinds),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
+// Two families, of which one alone moves the clock: leaving it out tells nothing about clocks.
+TEST_P(TrainedModel, BelievesHalfOfItselfOnANewCardWhereOneFamilyMovedTheKnob) {
+  std::vector<Example> jobs = jobs_for_test(12, "GTX 980");
+  for (Example& limited : jobs_for_test(12, "P100")) {
+    for (MeasuredRatio& point : limited.points) point.at = {1, 1, point.at.sm};
+    jobs.push_back(limited);
+  }
+
+  const Model made = model(jobs);
+
+  EXPECT_EQ(made.new_card.clocks_trust.time, kOneFamilyTrust.time);
+  EXPECT_EQ(made.new_card.clocks_trust.energy, kOneFamilyTrust.energy);
+}
+
 TEST_P(TrainedModel, BeatsTheMeanCurveOnJobsItHasNotSeen) {
   const auto jobs = jobs_for_test(40);
   const ModelPredictor predictor(model(jobs));

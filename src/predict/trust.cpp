@@ -35,7 +35,7 @@ void TrustChooser::add(const Example& example, const std::string& unit,
   }
 }
 
-double TrustChooser::best(std::array<double, kShares.size()> Errors::*which) const {
+std::optional<double> TrustChooser::best(std::array<double, kShares.size()> Errors::*which) const {
   std::array<double, kShares.size()> sums = {};
   for (const auto& unit : units_) {
     for (const auto& group : unit.second) {
@@ -44,6 +44,7 @@ double TrustChooser::best(std::array<double, kShares.size()> Errors::*which) con
       for (std::size_t k = 0; k < kShares.size(); ++k) sums[k] += weight * (errors.*which)[k];
     }
   }
+  if (std::ranges::max(sums) == std::ranges::min(sums)) return std::nullopt;
   // Of equal ones the last: the model's own answer.
   std::size_t least = kShares.size() - 1;
   for (std::size_t k = kShares.size(); k > 0; --k) {
@@ -52,8 +53,9 @@ double TrustChooser::best(std::array<double, kShares.size()> Errors::*which) con
   return kShares[least];
 }
 
-Trust TrustChooser::choose() const {
-  return {best(&Errors::time), best(&Errors::energy)};
+Trust TrustChooser::choose(const Trust& otherwise) const {
+  return {best(&Errors::time).value_or(otherwise.time),
+          best(&Errors::energy).value_or(otherwise.energy)};
 }
 
 }  // namespace hypermile

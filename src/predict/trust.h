@@ -8,6 +8,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,8 +31,9 @@ class TrustChooser {
   // `estimates` has one entry for each point of `example`; neither they nor `mean` have seen it.
   void add(const Example& example, const std::string& unit, std::span<const RawEstimate> estimates,
            const MeanCurve& mean);
-  // The model's own answer alone where nothing was added.
-  Trust choose() const;
+  // `otherwise` where all shares do equally well: nothing was added, or the model without the
+  // family knows no more than the mean curve.
+  Trust choose(const Trust& otherwise) const;
 
  private:
   static constexpr std::array kShares = {0.0, 0.25, 0.5, 0.75, 1.0};
@@ -40,7 +42,7 @@ class TrustChooser {
     std::array<double, kShares.size()> energy = {};
     double rows = 0;
   };
-  double best(std::array<double, kShares.size()> Errors::*which) const;
+  std::optional<double> best(std::array<double, kShares.size()> Errors::*which) const;
 
   RowKind kind_;
   std::map<std::string, std::map<std::string, Errors>> units_;  // by unit and workload

@@ -30,10 +30,10 @@ TEST(Trust, IsWholeWhereTheModelIsRightAndNoneWhereTheMeanIs) {
   TrustChooser wrong(RowKind::kClocks);
   wrong.add(job("a", 1.2, 0.8), "card", said, mean);
 
-  EXPECT_EQ(right.choose().time, 1);
-  EXPECT_EQ(right.choose().energy, 1);
-  EXPECT_EQ(wrong.choose().time, 0);
-  EXPECT_EQ(wrong.choose().energy, 0);
+  EXPECT_EQ(right.choose({}).time, 1);
+  EXPECT_EQ(right.choose({}).energy, 1);
+  EXPECT_EQ(wrong.choose({}).time, 0);
+  EXPECT_EQ(wrong.choose({}).energy, 0);
 }
 
 TEST(Trust, GivesEveryCardTheSameWeight) {
@@ -46,7 +46,7 @@ TEST(Trust, GivesEveryCardTheSameWeight) {
   chooser.add(job("e", 1.1, 0.9), "two", said, mean);    // and two cards with one job each whose
   chooser.add(job("f", 1.1, 0.9), "three", said, mean);  // model is right
 
-  EXPECT_EQ(chooser.choose().time, 1);
+  EXPECT_EQ(chooser.choose({}).time, 1);
 }
 
 TEST(Trust, LeavesTheDefaultAtOne) {
@@ -60,8 +60,8 @@ TEST(Trust, LeavesTheDefaultAtOne) {
   EXPECT_DOUBLE_EQ(said[1].energy, 0.8);
 }
 
-TEST(Trust, IsWholeWithoutAnyRow) {
-  EXPECT_EQ(TrustChooser(RowKind::kLimits).choose().time, 1);
+TEST(Trust, IsAsToldWithoutAnyRow) {
+  EXPECT_EQ(TrustChooser(RowKind::kLimits).choose({0.5, 0.25}).time, 0.5);
 }
 
 }  // namespace
