@@ -13,8 +13,8 @@ struct SearchConstants {
   // Standard errors of the default's pace by which the whole job is planned to stay below its
   // bound: 1 to 2 of 100 jobs would end over it if the error were all there is.
   double surely = 2.2;
-  // Slowest plan for the rest of the job, in bounds: what its early part did not use is spent later,
-  // but not much faster, so that what is kept at the end is a mix that keeps the bound.
+  // Slowest plan for the rest of the job, in bounds: what its early part did not use is spent
+  // later, but not much faster, so that what is kept at the end is a mix that keeps the bound.
   double most_planned = 1.05;
   // Ratio of neighbouring numbers of windows at the default among which the plan chooses.
   double plan_steps = 1.3;
