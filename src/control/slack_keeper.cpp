@@ -7,8 +7,9 @@
 namespace hypermile {
 namespace {
 
-// Windows at a Setting before anybody asks for slack there: the policy must be sure of it first.
-constexpr int kHoldsBefore = 3;
+// Windows held at a Setting before anybody asks for slack there. A policy that shares the job's
+// time comes back to the same Settings again and again, and each visit may be one window long.
+constexpr int kHoldsBefore = 1;
 constexpr double kLeastSensitivity = 0.05;
 constexpr double kUnknownSensitivity = 0.5;
 constexpr double kSureOfTheBound = 1.64;

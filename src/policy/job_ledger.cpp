@@ -77,6 +77,10 @@ void JobLedger::add(std::size_t setting, const Window& window) {
   time_.add(setting, at, windows, time, noise_[0]);
   power_.add(setting, at, windows, power, noise_[1]);
   if (!knows_default()) return;
+  if (setting == 0) {
+    default_then_[0] = time_.level();
+    default_then_[1] = power_.level();
+  }
   windows_[setting] += windows;
   count_loss(setting, window);
 }
@@ -166,11 +170,11 @@ std::optional<double> JobLedger::log_time_of(std::size_t setting) const {
 
 std::optional<std::pair<Seconds, Watts>> JobLedger::expected(std::size_t setting) const {
   if (!knows_default()) return std::nullopt;
-  if (setting == 0) return std::pair(default_time(), default_power());
-  const auto time = time_.offset(setting);
-  const auto power = power_.offset(setting);
+  const auto time = setting == 0 ? std::optional(0.0) : time_.offset(setting);
+  const auto power = setting == 0 ? std::optional(0.0) : power_.offset(setting);
   if (!time || !power) return std::nullopt;
-  return std::pair(default_time() * std::exp(*time), default_power() * std::exp(*power));
+  return std::pair(Seconds(std::exp(default_then_[0] + *time)),
+                   Watts(std::exp(default_then_[1] + *power)));
 }
 
 std::vector<SeenSetting> JobLedger::seen() const {

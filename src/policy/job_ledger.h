@@ -82,7 +82,8 @@ class JobLedger {
   // ln of time per iteration at a Setting, relative to the default of its time; nullopt where it
   // was not measured.
   std::optional<double> log_time_of(std::size_t setting) const;
-  // Time per iteration and power to expect at a Setting now; nullopt where it was not measured.
+  // Time per iteration and power to expect at a Setting, by the level that the default had when it
+  // was seen last: what has moved since is a change. nullopt where it was not measured.
   std::optional<std::pair<Seconds, Watts>> expected(std::size_t setting) const;
   // Every Setting off the default that was measured, in order of index.
   std::vector<SeenSetting> seen() const;
@@ -107,7 +108,8 @@ class JobLedger {
   double open_iterations_ = 0, open_seconds_ = 0;
   double lost_unmeasured_ = 0;
   PaceTrack time_, power_;
-  std::vector<double> windows_;  // full windows seen, by Setting
+  double default_then_[2] = {0, 0};  // ln of time and power, when the default was seen last
+  std::vector<double> windows_;      // full windows seen, by Setting
   struct Neighbour {
     std::size_t setting = 0;
     Last window = {};

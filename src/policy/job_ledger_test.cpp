@@ -106,6 +106,18 @@ TEST(JobLedger, DoesNotGrowNoisyOverHoursOfSlowMinutes) {
   EXPECT_LT(ledger.pace_error(), 0.001);
 }
 
+TEST(JobLedger, ExpectsWhatTheDefaultWasWhenItWasSeenLast) {
+  JobLedger ledger(2, kWindow);
+  for (int i = 0; i < 10; ++i) {
+    run(ledger, 0, 0.1, 300);
+    run(ledger, 1, 0.104, 250);
+  }
+  for (int i = 0; i < 5; ++i) run(ledger, 1, 0.13, 200);
+
+  EXPECT_NEAR(ledger.expected(0)->first.value(), 0.1, 0.001) << "so that a jump is noticed";
+  EXPECT_NEAR(ledger.expected(0)->second.value(), 300, 3);
+}
+
 TEST(JobLedger, IgnoresWhatCannotBeUsedAndTakesWhatHeatHeldBack) {
   JobLedger ledger(2, kWindow);
   Window useless = window_of(0.1, 300);
