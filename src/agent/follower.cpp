@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -81,6 +82,24 @@ Result<void> introduce(Stream& stream, const FollowTerms& terms, Credentials& cr
   return {};
 }
 
+// False where the coordinator's message cannot be understood.
+bool take(const agents::v1::FromCoordinator& message, const FollowTerms& terms, Seat& seat) {
+  if (message.has_roster()) learn(message.roster(), terms);
+  if (!message.has_order()) return true;
+  const Result<Order> order = from_message(message.order());
+  if (order) seat.take(*order);
+  return order.ok();
+}
+
+// False where the connection broke.
+bool send(Stream& stream, const std::vector<NodeReport>& reports) {
+  return std::ranges::all_of(reports, [&](const NodeReport& report) {
+    agents::v1::FromNode message;
+    *message.mutable_report() = to_message(report);
+    return stream.Write(message);
+  });
+}
+
 }  // namespace
 
 Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, Seat& seat,
@@ -114,11 +133,7 @@ Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, S
     while (stream->Read(&message)) {
       heard = clock.now();
       if (message.has_refusal()) why = message.refusal().why();
-      if (message.has_roster()) learn(message.roster(), terms);
-      if (!message.has_order()) continue;
-      const Result<Order> order = from_message(message.order());
-      if (!order) break;
-      seat.take(*order);
+      if (!take(message, terms, seat)) break;
     }
     over = true;
     // At once: whoever is written to meanwhile may block.
@@ -133,13 +148,7 @@ Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, S
     std::vector<NodeReport> reports = seat.reports(due);
     if (due && reports.empty()) reports.emplace_back();  // a sign of life
     if (!reports.empty()) told = now;
-    bool sent = true;
-    for (const NodeReport& report : reports) {
-      agents::v1::FromNode message;
-      *message.mutable_report() = to_message(report);
-      sent = sent && stream->Write(message);
-    }
-    if (!sent) break;
+    if (!send(*stream, reports)) break;
     clock.sleep_for(kLook, stop);
   }
   seat.leave("the coordinating node is lost");

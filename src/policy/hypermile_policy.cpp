@@ -232,10 +232,10 @@ HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> k
     const double iterations = look_length(time);
     for (const double of_power : kPowers) {
       const double here = price(time, std::exp(belief.log_power + of_power * power_sd));
-      constexpr double weight = 1.0 / (std::size(kTimes) * std::size(kPowers));
+      constexpr double kWeight = 1.0 / (std::size(kTimes) * std::size(kPowers));
       prospect.cost +=
-          weight * iterations * (here + mix.worth_of_time * (time - mix.time) - mix.price);
-      if (!cut) prospect.gain += weight * gain_of(known, mix, {setting, time, here}, 1 + allowed);
+          kWeight * iterations * (here + mix.worth_of_time * (time - mix.time) - mix.price);
+      if (!cut) prospect.gain += kWeight * gain_of(known, mix, {setting, time, here}, 1 + allowed);
     }
   }
   prospect.cost = std::max(prospect.cost, 0.0);
