@@ -39,6 +39,14 @@ Result<Descriptor> open_own(const std::string& path, int flags) {
   return fd;
 }
 
+// A rename or an unlink by root would take a device such as /dev/null away from the whole machine.
+Result<void> must_be_replaceable(const std::string& path) {
+  struct stat facts = {};
+  if (::lstat(path.c_str(), &facts) != 0) return {};
+  if (S_ISREG(facts.st_mode) || S_ISLNK(facts.st_mode)) return {};
+  return Error{ErrorCode::kIo, path + " is not a plain file", "give the path of a file"};
+}
+
 Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -96,6 +104,7 @@ class RealFiles final : public Files {
   }
 
   Result<std::unique_ptr<AppendFile>> create(const std::string& path) override {
+    RETURN_IF_ERROR(must_be_replaceable(path));
     // Makes a new file instead of emptying the old one, because another process may have that one
     // open.
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("replace", path);
@@ -107,6 +116,7 @@ class RealFiles final : public Files {
   }
 
   Result<void> rename(const std::string& from, const std::string& to) override {
+    RETURN_IF_ERROR(must_be_replaceable(to));
     if (::rename(from.c_str(), to.c_str()) != 0) return failed("rename", from);
     return {};
   }

@@ -54,6 +54,14 @@ TEST_F(RealFilesTest, MakesFilesThatOnlyTheirOwnerCanRead) {
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);
 }
 
+TEST_F(RealFilesTest, NeverReplacesADeviceOrAPipe) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  write("a", "one");
+  EXPECT_EQ(files_->create(path("pipe")).error().code, ErrorCode::kIo);
+  EXPECT_EQ(files_->rename(path("a"), path("pipe")).error().code, ErrorCode::kIo);
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+}
+
 TEST_F(RealFilesTest, RefusesLinksAndSpecialFiles) {
   write("target", "precious");
   ASSERT_EQ(::symlink(path("target").c_str(), path("link").c_str()), 0);

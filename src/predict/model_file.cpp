@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "base/whole_file.h"
 
 namespace hypermile {
 namespace {
@@ -304,21 +305,7 @@ Result<Model> read_model(const std::string& path) {
 }
 
 Result<void> write_model(const Model& model, const std::string& path) {
-  const std::string beside = path + ".part";
-  {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out << model_text(model);
-    out.close();
-    if (!out) {
-      std::remove(beside.c_str());
-      return Error{ErrorCode::kIo, path + ": cannot be written", "check the folder and its space"};
-    }
-  }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) {
-    std::remove(beside.c_str());
-    return Error{ErrorCode::kIo, path + ": cannot be written", "check that it is not a folder"};
-  }
-  return {};
+  return write_whole_file(path, model_text(model));
 }
 
 }  // namespace hypermile

@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/whole_file.h"
 #include "record/page_asset.h"
 #include "record/report_data.h"
 
@@ -49,11 +46,6 @@ Result<std::string> page_with(const std::string& text) {
   return page;
 }
 
-Error cannot_write(const std::string& path) {
-  return Error{ErrorCode::kIo, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)),
-               "check the path, its permissions and the space on its disk"};
-}
-
 }  // namespace
 
 Result<std::string> report_page(const LogTail& log) {
@@ -67,21 +59,7 @@ Result<std::string> live_page() {
 
 Result<void> write_report(const LogTail& log, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string page, report_page(log));
-  // The draft is renamed when it is whole, so that a full disk leaves an earlier report unchanged.
-  const std::string draft = path + ".part";
-  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
-  if (!(file << page) || !file.flush()) {
-    const Error error = cannot_write(path);
-    std::error_code ignored;
-    std::filesystem::remove(draft, ignored);
-    return error;
-  }
-  file.close();
-  std::error_code failed;
-  std::filesystem::rename(draft, path, failed);
-  if (!failed) return {};
-  errno = failed.value();
-  return cannot_write(path);
+  return write_whole_file(path, page);
 }
 
 }  // namespace hypermile
