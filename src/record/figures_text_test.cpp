@@ -54,8 +54,7 @@ TEST(FiguresText, SpeaksOfSharesAsPeopleDo) {
 
   EXPECT_EQ(spoken(shares, 3, "of the time"),
             "60 % of the time at 1695 MHz, 30 % at 1410 MHz, 10 % at the default");
-  EXPECT_EQ(spoken(shares, 1, "of the time"),
-            "60 % of the time at 1695 MHz, 40 % at others");
+  EXPECT_EQ(spoken(shares, 1, "of the time"), "60 % of the time at 1695 MHz, 40 % at others");
   EXPECT_EQ(spoken(std::vector<SettingShare>{{{.sm_clock = Mhz(1410)}, 1}}, 3, "of the time"),
             "1410 MHz");
   EXPECT_EQ(
