@@ -115,6 +115,7 @@ class Result:
     decisions: List[Decision] = field(default_factory=list)
     events: List[Dict[str, Any]] = field(default_factory=list, repr=False)
     totals: Dict[str, float] = field(default_factory=dict)
+    mix: str = ""  # "62 % of the time at 1695 MHz, 38 % at 1410 MHz": then `final` and `saving` are the mean over these settings
 
     @property
     def saved_percent(self) -> Optional[float]:
@@ -147,8 +148,8 @@ class Result:
         lines = [text for text in (self.job.text, self.job.bill_text) if text] if self.job is not None else []
         lines.append(f"default: {self.baseline.text}")
         if self.saving is not None and self.final is not None:
-            lines.append(f"{_setting_text(self.final.setting)}: {self.final.text}; "
-                         f"at the kept setting, per iteration: {self.saving.text}")
+            lines.append(f"{self.mix or _setting_text(self.final.setting)}: {self.final.text}; "
+                         f"at {'that mix' if self.mix else 'the kept setting'}, per iteration: {self.saving.text}")
         if self.reason:
             lines.append(self.reason)
         return "\n".join(lines)
@@ -220,6 +221,7 @@ def _result(events: List[Dict[str, Any]], figures: Mapping[str, Any], said: str)
         decisions=[_decision(event) for event in events if event["type"] == "decision"],
         events=events,
         totals=next((event.get("totals", {}) for event in reversed(events) if event["type"] == "run_end"), {}),
+        mix=main.get("kept_mix", ""),
     )
 
 

@@ -23,6 +23,7 @@ from .results import Result, read_log
 from .trackers import Tracker
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Slowdown = Union[float, str]
 PathLike = Union[str, "os.PathLike[str]"]
 
 _INJECTION = "CUDA_INJECTION64_PATH"
@@ -185,16 +186,12 @@ def _device_of(rank: rings.Rank) -> Optional[int]:
     return 0 if len(visible) == 1 else rank.local
 
 
-def _percentage(value: float) -> str:
-    return f"{100 * value:g}%"
-
-
 @overload
 def optimize(function: Function) -> Function: ...
 
 
 @overload
-def optimize(function: None = None, *, max_slowdown: float = ..., policy: Optional[str] = ...,
+def optimize(function: None = None, *, max_slowdown: Slowdown = ..., policy: Optional[str] = ...,
              objective: Optional[str] = ..., knobs: Optional[str] = ..., gpu: Optional[str] = ...,
              iterations: Optional[int] = ..., cache: Optional[PathLike] = ..., log: Optional[PathLike] = ...,
              local_rank: Optional[int] = ..., device: Optional[int] = ..., quiet: bool = ...,
@@ -202,7 +199,7 @@ def optimize(function: None = None, *, max_slowdown: float = ..., policy: Option
              carbon: Optional[str] = ...) -> Watch: ...
 
 
-def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05, policy: Optional[str] = None,
+def optimize(function: Optional[Function] = None, *, max_slowdown: Slowdown = 0.05, policy: Optional[str] = None,
              objective: Optional[str] = None, knobs: Optional[str] = None, gpu: Optional[str] = None,
              iterations: Optional[int] = None, cache: Optional[PathLike] = None, log: Optional[PathLike] = None,
              local_rank: Optional[int] = None, device: Optional[int] = None, quiet: bool = True,
@@ -210,17 +207,16 @@ def optimize(function: Optional[Function] = None, *, max_slowdown: float = 0.05,
              carbon: Optional[str] = None) -> Union[Watch, Function]:
     """Spends the least energy within a slowdown, while the block or function runs.
 
-    Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`; `log` is the path of the event log.
-    `local_rank` and `device` say which rank of this node this process is and which CUDA device it trains on, where torchrun's
-    variables do not say so. Unless `quiet`, prints one line on stderr: what was saved, or why nothing could be done. `track` names
+    Mark iterations with `hypermile.step()`. The options are those of `hypermile attach`. `max_slowdown` is a fraction (0.05), a
+    text ("5%") or the factor that Zeus takes (1.05); 1 and 2 could mean two things, so they start no controller. `log` is the path
+    of the event log. `local_rank` and `device` say which rank of this node this process is and which CUDA device it trains on,
+    where torchrun's variables do not say so. Unless `quiet`, prints one line on stderr: what was saved, or why nothing could be done. `track` names
     trackers (hypermile.trackers), whose steps count from `first_step`. `price` ("0.30EUR/kWh") and `carbon` ("380g/kWh", or a
     country such as "FR") add money and CO2e to the result.
     """
-    arguments = ["--max-slowdown", _percentage(max_slowdown)]
-    options = {"--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu, "--iterations": iterations,
-               "--cache": cache, "--price": price, "--carbon": carbon}
-    arguments += _given(options)
-    watch = Watch(arguments, log, local_rank, device, quiet, track, first_step)
+    options = {"--max-slowdown": max_slowdown, "--policy": policy, "--objective": objective, "--knobs": knobs, "--gpu": gpu,
+               "--iterations": iterations, "--cache": cache, "--price": price, "--carbon": carbon}
+    watch = Watch(_given(options), log, local_rank, device, quiet, track, first_step)
     return watch if function is None else watch(function)
 
 

@@ -89,6 +89,18 @@ def trainers(request):
         pytest.importorskip("transformers", reason="transformers is not installed")
 
 
+@pytest.mark.parametrize("name", ["max_slodown", "policies"])
+def test_an_option_that_does_not_exist_fails_where_it_was_typed(name):
+    from hypermile.integrations._watching import Watching
+
+    Watching(max_slowdown="2%", quiet=False)
+    Watching(observe_only=True, log="run.jsonl")
+    with pytest.raises(TypeError, match=name):
+        Watching(**{name: 1})
+    with pytest.raises(TypeError, match="max_slowdown"):
+        Watching(observe_only=True, max_slowdown=0.05)
+
+
 def test_hugging_face_stops_on_an_exception(machine):
     job = machine.train(HUGGING_FACE + """
     Data.fail_at = 80

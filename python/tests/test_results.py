@@ -67,6 +67,20 @@ def log(tmp_path):
     return write
 
 
+def test_a_mix_of_settings_is_named_as_one(log):
+    lower = {"sm_mhz": 1200.0}
+    events = RUN[:5]
+    for t, setting, time, energy in ((9.5, LOW, 0.1, 16.0), (13.0, lower, 0.15, 15.0)):
+        held = decision(t, setting, "kept", 0)
+        held["numbers"]["share"] = 0.5
+        events += [held, window(t + 3, setting, time, energy)]
+    result = hypermile.read_log(log(events + RUN[-1:]))
+    assert result.mix == "60 % of the time at 1200 MHz, 40 % at 1500 MHz"
+    assert f"{result.mix}: " in str(result) and "at that mix, per iteration: " in str(result)
+    assert "kept setting" not in str(result)
+    assert hypermile.read_log(log(RUN)).mix == ""
+
+
 def test_baseline_final_and_saving_with_their_intervals(log):
     result = hypermile.read_log(log(RUN))
     assert result.baseline.energy_per_iteration_j == pytest.approx(20.2)

@@ -104,6 +104,26 @@ def test_a_program_that_fails_is_a_reason_and_nothing_else(machine):
     assert "ended with 1" in told["reason"]
 
 
+def test_a_bound_that_could_mean_two_things_starts_no_controller(machine):
+    told = answer(machine.train("""
+        import json, time, hypermile
+        reasons = {}
+        for bound in (1, 2, 1.0, "2"):
+            with hypermile.optimize(max_slowdown=bound) as run:
+                while run.running:
+                    time.sleep(0.01)
+            reasons[repr(bound)] = run.result.reason
+        for bound in (0.05, "5%", 1.05):
+            with hypermile.optimize(max_slowdown=bound) as run:
+                time.sleep(1)
+                assert run.running, bound
+            assert "slowdown" not in run.result.reason, (bound, run.result.reason)
+        print(json.dumps(reasons))
+    """))
+    assert "write 2% for 2 percent" in told["2"] and told["2"] == told["'2'"]
+    assert "is no clear slowdown" in told["1"] and "is no clear slowdown" in told["1.0"]
+
+
 def test_under_hypermile_run_the_ticks_go_there_and_no_second_controller_starts(machine):
     script = """
         import hypermile, json, time

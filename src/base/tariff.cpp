@@ -75,7 +75,9 @@ Result<CarbonIntensity> of_country(std::string_view text) {
 
 Result<Price> parse_price(std::string_view text) {
   const auto amount = amount_per_kwh(text);
-  if (amount) return Price{amount->value, amount->unit};
+  // "1e9EUR" would be 1 of the currency "e9EUR".
+  const bool clear = amount && amount->unit.find_first_of("0123456789,") == std::string::npos;
+  if (clear) return Price{amount->value, amount->unit};
   return Error{ErrorCode::kUsage,
                fmt::format("expected a price such as 0.30EUR/kWh, got '{}'", text)};
 }

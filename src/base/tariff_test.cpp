@@ -12,7 +12,8 @@ TEST(Tariff, ReadsPricesAsPeopleWriteThem) {
   EXPECT_EQ(parse_price("0.30EUR/kWh")->per_kwh, 0.3);
   EXPECT_EQ(parse_price("0.30 EUR/kWh")->currency, "EUR");
   EXPECT_EQ(parse_price("0.3€/kWh")->currency, "€");
-  for (const char* text : {"0.30", "0.30EUR", "EUR/kWh", "-1EUR/kWh", "0.3/kWh", ""}) {
+  for (const char* text : {"0.30", "0.30EUR", "EUR/kWh", "-1EUR/kWh", "0.3/kWh", "", "1e9EUR/kWh",
+                           "0,30EUR/kWh", "0.30EUR1/kWh"}) {
     const auto price = parse_price(text);
     ASSERT_FALSE(price.ok()) << text;
     EXPECT_EQ(price.error().code, ErrorCode::kUsage);

@@ -23,6 +23,10 @@ bool write_to(const std::string& path, std::string_view text) {
   return !file.fail();
 }
 
+bool disk_is_full(int code) {
+  return code == ENOSPC || code == EDQUOT;
+}
+
 }  // namespace
 
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
@@ -34,15 +38,18 @@ Result<void> write_whole_file(const std::string& path, std::string_view text) {
   }
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
   const std::string whole = problem ? path : target.string(), draft = whole + ".part";
-  if (!write_to(draft, text)) {
-    const int code = errno;
-    std::filesystem::remove(draft, problem);
-    return cannot_write(path, code);
+  int code = 0;
+  if (write_to(draft, text)) {
+    std::filesystem::rename(draft, whole, problem);
+    if (!problem) return {};
+    code = problem.value();
+  } else {
+    code = errno;
   }
-  std::filesystem::rename(draft, whole, problem);
-  if (!problem) return {};
-  const int code = problem.value();
   std::filesystem::remove(draft, problem);
+  // It cannot be replaced: its folder takes no other file, its name is too long for a draft, or it
+  // is a mount point.
+  if (!disk_is_full(code) && write_to(whole, text)) return {};
   return cannot_write(path, code);
 }
 

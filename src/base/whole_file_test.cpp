@@ -48,6 +48,12 @@ TEST_F(WholeFile, ReplacesTheFileBehindALinkAndKeepsTheLink) {
   EXPECT_EQ(read(path("kept")), "new");
 }
 
+TEST_F(WholeFile, WritesInPlaceWhereThereIsNoRoomForADraft) {
+  const std::string longest(250, 'n');  // 255 bytes are the most, and a draft has 5 more
+  ASSERT_TRUE(write_whole_file(path((longest + ".html").c_str()), "text").ok());
+  EXPECT_EQ(read(path((longest + ".html").c_str())), "text");
+}
+
 // As root, a rename would put a plain file in the place of the device.
 TEST_F(WholeFile, WritesIntoAPipeAndLeavesItAPipe) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

@@ -16,6 +16,7 @@
 #include "cli/completion.h"
 #include "cli/man_page.h"
 #include "record/serve/metrics.h"
+#include "run/stop_signals.h"
 
 namespace hypermile {
 namespace {
@@ -27,10 +28,13 @@ const Command* const kCommands[] = {
     &kHistoryCommand, &kCompareCommand, &kStatementCommand, &kLeasesCommand,   &kResetCommand,
     &kListCommand};
 
+constexpr std::size_t kMessageIndent = 4;  // of the further lines of a message on a terminal
+
 int report(const Error& error, CommandContext& context) {
   // It may quote a file, a log or another process.
-  const std::string line = error.line();
-  context.err << "hypermile: " << harmless(line, line.size()) << std::endl;
+  const std::string full = "hypermile: " + error.line();
+  const std::string line = harmless(full, full.size());
+  context.err << (context.terminal ? wrapped(line, kMessageIndent, 0) : line) << std::endl;
   return error.code == ErrorCode::kUsage ? 2 : 1;
 }
 
@@ -280,6 +284,10 @@ int run_cli(const std::vector<std::string>& arguments, CommandContext& context) 
   if (!*parsed) {
     context.out << parser.help();
     return 0;
+  }
+  if ((*found)->holds_nothing && context.signals != nullptr) {
+    context.signals->hand_over().restore();
+    if (context.stop.stop_requested()) return kInterrupted;
   }
   const Result<void> done = (*found)->run(**parsed, context);
   const int code = done ? 0 : report(done.error(), context);

@@ -20,6 +20,9 @@ namespace hypermile {
 
 class StopSignals;
 
+// What shells report of a program that SIGINT ended.
+inline constexpr int kInterrupted = 130;
+
 // The process around a command; tests put their own streams and clock here.
 struct CommandContext {
   std::ostream& out;      // results
@@ -44,7 +47,8 @@ struct Command {
   std::string_view positional;  // name of the positional arguments in help; "" if there are none
   std::string_view examples;    // lines for --help
   Result<void> (*run)(const CommandArguments& arguments, CommandContext& context);
-  bool runs_command = false;  // takes a command after --, as its positional arguments
+  bool runs_command = false;   // takes a command after --, as its positional arguments
+  bool holds_nothing = false;  // it only reads and computes: a signal ends it at once
 };
 
 extern const Command kDoctorCommand;

@@ -90,7 +90,7 @@ Result<void> run_compare(const CommandArguments& arguments, CommandContext& cont
                                   {"b", to_json(b)},
                                   {"figures", std::move(table)},
                                   {"notes", notes}}
-                       .dump()
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                 << "\n";
     return {};
   }
@@ -102,7 +102,7 @@ Result<void> run_compare(const CommandArguments& arguments, CommandContext& cont
     return fmt::format("{}: {}\n", name, wrapped(text, kColumn, kColumn));
   };
   context.out << named('A', a) << named('B', b) << "\n";
-  context.out << fmt::format("{:<28} {:>14} {:>14} {:>10}\n", "", "A", "B", "B - A");
+  context.out << fmt::format("{:<28} {:>14} {:>14} {:>10}\n", "", "A", "B", "change");
   for (const Row& row : rows(a, b)) {
     if (!row.a && !row.b) continue;
     const auto text = [&](const std::optional<double>& value) {
@@ -128,6 +128,8 @@ const Command kCompareCommand = {
     "  hypermile compare before.jsonl after.jsonl\n"
     "  hypermile compare 6 7 --json\n",
     run_compare,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -121,6 +121,8 @@ const Command kDetectCommand = {
     "  hypermile detect --launches resnet50.csv.gz    kernel launches: columns t_s and kernel\n"
     "  hypermile detect --nvml resnet50.csv --json     power, energy, utilisation over time\n",
     run_detect,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

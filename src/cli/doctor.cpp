@@ -183,7 +183,8 @@ Result<void> run_doctor(const CommandArguments& arguments, CommandContext& conte
       context.out << to_lines(finding, 0) << "\n";
     }
     for (const GpuDiagnosis& gpu : gpus) print_gpu(gpu, context.out);
-    context.out << "\n" << to_line(rights) << "\n";
+    const std::string answer = to_line(rights);
+    context.out << "\n" << (context.terminal ? wrapped(answer, 2, 0) : answer) << "\n";
   }
   if (!gpus.empty()) return {};
   for (const DoctorFinding& finding : patients.findings) {

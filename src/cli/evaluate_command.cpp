@@ -56,6 +56,8 @@ const Command kEvaluateCommand = {
     "  hypermile evaluate dense.csv@15MHz --policy all --max-slowdown 2% --iterations 20000\n"
     "  hypermile evaluate sweep.csv --knobs limit --time-noise 2% --power-noise 2% --json\n",
     run_evaluate_command,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

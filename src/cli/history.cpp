@@ -30,8 +30,9 @@ std::string number_cell(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
+// Cut between characters, never within one.
 std::string cut_cell(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 1) + "~";
+  return columns(text) <= width ? text : harmless(text, width - 1) + "~";
 }
 
 // What a file says must not steer the terminal.
@@ -67,7 +68,7 @@ void print_run(const RememberedRun& run, std::ostream& out) {
   if (run.simulated) line("kind", "simulated, not measured on a GPU");
   line("policy", run.policy);
   line("kept", run.kept);
-  line("ended", run.exit_code ? fmt::format("with {}", *run.exit_code) : "cut off");
+  line("ended", run.exit_code ? fmt::format("with exit code {}", *run.exit_code) : "cut off");
   line("took", number_cell(run.figure("seconds"), 1) + " s");
   for (const char* text : {"text", "bill_text"}) {
     const auto found = run.figures.find(text);
@@ -117,7 +118,8 @@ Result<void> run_history(const CommandArguments& arguments, CommandContext& cont
   if (!arguments.positional.empty()) {
     ASSIGN_OR_RETURN(const RememberedRun run, find_run(arguments.positional.front(), history));
     if (options.flag("json")) {
-      context.out << to_json(run).dump() << "\n";
+      context.out << to_json(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                  << "\n";
     } else {
       print_run(run, context.out);
     }
@@ -183,6 +185,8 @@ const Command kHistoryCommand = {
     "  hypermile history --csv > runs.csv             for a spreadsheet\n"
     "  hypermile history --json\n",
     run_history,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

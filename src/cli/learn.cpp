@@ -80,7 +80,9 @@ Result<void> run_learn(const CommandArguments& arguments, CommandContext& contex
   model.sources = set.sources;
   RETURN_IF_ERROR(write_model(model, values.text("out")));
   if (values.flag("json")) {
-    context.out << json_of(model, set).dump() << "\n";
+    context.out
+        << json_of(model, set).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+        << "\n";
     return {};
   }
   context.out << fmt::format(
@@ -102,6 +104,8 @@ const Command kLearnCommand = {
     "  hypermile learn sweep.csv --out model.json\n"
     "  hypermile learn v100.csv a100.csv --kind joined --out model.json --json\n",
     run_learn,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -86,6 +86,8 @@ const Command kListCommand = {
     "  hypermile list policies                        what --policy takes\n"
     "  hypermile list workloads --json\n",
     run_list,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "cli/command.h"
 #include "plan/network_file.h"
 
@@ -78,14 +78,6 @@ Result<PlanOptions> read_options(const OptionValues& values) {
   return options;
 }
 
-Result<void> write_page(const std::string& path, const PlanDocument& document) {
-  std::ofstream out(path);
-  out << plan_page(document);
-  out.close();
-  if (!out) return Error{ErrorCode::kIo, path + ": cannot be written", "check folder and space"};
-  return {};
-}
-
 Result<void> run(const CommandArguments& arguments, CommandContext& context) {
   const OptionValues& values = arguments.options;
   if (arguments.positional.size() != 1) {
@@ -115,9 +107,12 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(document.report,
                    make_plan_report(document.network, document.sheet, document.options));
-  if (values.given("page")) RETURN_IF_ERROR(write_page(values.text("page"), document));
+  if (values.given("page")) {
+    RETURN_IF_ERROR(write_whole_file(values.text("page"), plan_page(document)));
+  }
   if (values.flag("json")) {
-    context.out << to_json(document).dump(2) << "\n";
+    context.out << to_json(document).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                << "\n";
   } else {
     context.out << to_table(document, values.flag("layers"));
   }
@@ -127,13 +122,17 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
 }  // namespace
 
 const Command kPlanCommand = {
-    "plan", "plan clocks for the layers and phases of a network", "NETWORK",
+    "plan",
+    "plan clocks for the layers and phases of a network",
+    "NETWORK",
     "  hypermile plan resnet50 --gpu a4000 --batch 32\n"
     "  hypermile plan vgg16 --gpu rtx2000ada --phase forward --switch-latency 0\n"
     "  hypermile plan model.onnx --gpu h200 --precision bf16 --json\n"
     "  hypermile plan resnet50 --gpu h200 --batch 64 --calibrate layers.csv --page plan.html\n"
     "  hypermile plan model.json --gpu a4000 --precision tf32 --measured layers.csv\n"
     "  hypermile plan gpt2 --gpu h200 --precision bf16 --accumulate 4 --checkpoint 4 --gpus 8\n",
-    run};
+    run,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true};
 
 }  // namespace hypermile

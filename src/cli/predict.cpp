@@ -172,6 +172,8 @@ const Command kPredictCommand = {
     "  hypermile predict --model model.json sweep.csv --max-slowdown 5%\n"
     "  hypermile predict --model model.json --check sweep.csv --json\n",
     run_predict,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -3,6 +3,7 @@
 // `hypermile report F.jsonl`: writes everything that an event log holds to one HTML page. Several
 // logs are those of the nodes of one job, and become one table.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,6 @@
 #include "record/report_data.h"
 #include "record/report_page.h"
 #include "record/summary_text.h"
-#include "run/stop_signals.h"
 
 namespace hypermile {
 namespace {
@@ -69,8 +69,6 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
   if (arguments.positional.empty()) {
     return Error{ErrorCode::kUsage, "no log was given", "name one: hypermile report run.jsonl"};
   }
-  // There is nothing to tidy up, so a signal ends this command as it ends most programs.
-  if (context.signals != nullptr) context.signals->hand_over().restore();
   if (arguments.positional.size() > 1) {
     if (options.given("out")) {
       return Error{ErrorCode::kUsage, "--out: several logs become one table, not a page",
@@ -87,7 +85,11 @@ Result<void> run_report(const CommandArguments& arguments, CommandContext& conte
     return {};
   }
   if (options.flag("text")) {
-    for (const auto& run : log.runs()) print_harmless(summary_text(*run), context.out);
+    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    for (const auto& run : log.runs()) {
+      const std::string summary = summary_text(*run);
+      print_harmless(terminal ? fitted(summary) : summary, context.out);
+    }
     return {};
   }
   const std::string page = options.given("out") ? options.text("out") : page_beside(path);
@@ -108,6 +110,8 @@ const Command kReportCommand = {
     "  hypermile report run.jsonl --json              the data of the page\n"
     "  hypermile report 12.0-n*.jsonl                 a job on several nodes: one table\n",
     run_report,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "cli/policy_results.h"
+#include "record/figures_text.h"
 #include "trial/judge/summary.h"
 
 namespace hypermile {
 namespace {
-
-constexpr int kInterrupted = 130;  // as shells report a program that SIGINT ended
 
 // Enough digits for a thousandth of the value.
 int digits_for(double value) {
@@ -66,11 +65,11 @@ std::string job_line(const SimulatedOutcome& o) {
     time = with_interval(o.kept->time_s, 1e3);
     energy = with_interval(o.kept->energy_j, 1);
   }
-  const std::string kept = to_string(o.result.kept, 3);
+  const std::string kept = spoken(o.result.kept, 2, "of the iterations");
   return fmt::format("{:<12} {:>10} {:>8} {:>14} {:>14} {:>6}  {}\n{}", o.result.policy,
                      percent(energy_change(o)), percent(o.result.slowdown), time, energy,
                      o.result.probes, verdict(o),
-                     o.result.policy == kept ? "" : fmt::format("  kept: {}\n", kept));
+                     o.result.policy == "default" ? "" : fmt::format("  kept: {}\n", kept));
 }
 
 // A search that was not over when its job ended; the default and the oracle do not search.

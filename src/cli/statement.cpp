@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "cli/command.h"
 #include "cli/run_options.h"
 
@@ -33,14 +33,14 @@ Result<void> run_statement(const CommandArguments& arguments, CommandContext& co
   }
   const EnergyStatement statement = make_statement(logs, tariff);
   const std::string text =
-      options.flag("json") ? to_json(statement).dump(1) + "\n" : to_markdown(statement);
+      options.flag("json")
+          ? to_json(statement).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+          : to_markdown(statement);
   if (!options.given("out")) {
     context.out << text;
     return {};
   }
-  std::ofstream file(options.text("out"));
-  file << text;
-  if (!file.flush()) return Error{ErrorCode::kIo, options.text("out") + ": cannot be written"};
+  RETURN_IF_ERROR(write_whole_file(options.text("out"), text));
   context.out << options.text("out") << "\n";
   return {};
 }
@@ -55,6 +55,8 @@ const Command kStatementCommand = {
     "  hypermile statement node*.jsonl --carbon FR --out ENERGY.md\n"
     "  hypermile statement run.jsonl --json\n",
     run_statement,
+    /*runs_command=*/false,
+    /*holds_nothing=*/true,
 };
 
 }  // namespace hypermile

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/statistics.h"
@@ -98,8 +99,9 @@ std::string windows_words(const SettingCost& cost) {
   std::string text = fmt::format("      from {} window{}, {} of them on the GPU's own clock",
                                  cost.windows, cost.windows == 1 ? "" : "s", cost.gpu_timed);
   if (cost.energy_disagreement) {
-    text += fmt::format("; energy counter {:+.1f} % against power samples",
-                        *cost.energy_disagreement * 100);
+    // Never "-0.0".
+    const double percent = std::round(*cost.energy_disagreement * 1000) / 10 + 0.0;
+    text += fmt::format("; energy counter {:+.1f} % against power samples", percent);
   }
   return text + "\n";
 }
@@ -178,7 +180,7 @@ std::string to_text(const RunSummary& summary) {
       summary.duration.value());
   if (summary.attached.empty()) {
     text += summary.end.signal ? fmt::format(", killed by signal {}", *summary.end.signal)
-                               : fmt::format(" with {}", summary.end.code);
+                               : fmt::format(" with exit code {}", summary.end.code);
   }
   for (const GpuReport& gpu : summary.gpus) {
     if (gpu.energy) text += fmt::format("; GPU {} used {:.0f} J", gpu.device, gpu.energy->value());

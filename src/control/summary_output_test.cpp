@@ -51,7 +51,7 @@ RunSummary example() {
 TEST(SummaryText, IsWhatAPersonWantsToKnow) {
   EXPECT_EQ(
       to_text(example()),
-      "hypermile: the job ended after 205.0 s with 0; GPU 0 used 120000 J\n"
+      "hypermile: the job ended after 205.0 s with exit code 0; GPU 0 used 120000 J\n"
       "  process 4242 (python) on GPU 0, iterations known for 96 % of 200.0 s, from launches\n"
       "    phase 0: 412 iterations of 8 micro-batches, 465.0 ± 0.2 ms and 281.4 ± 1.2 J each, "
       "605 W at 1890 MHz\n"
@@ -61,6 +61,13 @@ TEST(SummaryText, IsWhatAPersonWantsToKnow) {
       "    phase 1: 60 iterations, 12.30 ms each\n"
       "      from 1 window, 0 of them on the GPU's own clock\n"
       "  note: something to note\n");
+}
+
+TEST(SummaryText, HasNoNegativeZero) {
+  RunSummary summary = example();
+  summary.processes[0].phases[0].cost->energy_disagreement = -0.0004;
+
+  EXPECT_NE(to_text(summary).find("energy counter +0.0 % against"), std::string::npos);
 }
 
 TEST(SummaryText, SaysWhatKilledTheJob) {

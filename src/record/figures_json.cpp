@@ -80,7 +80,7 @@ nlohmann::json phase_json(const JobPhase& phase) {
   for (const SettingCost& each : phase.settings) settings.push_back(cost_json(each));
   json j = {{"process", phase.process}, {"phase", phase.phase}, {"settings", std::move(settings)}};
   if (phase.kept) j["kept"] = cost_json(*phase.kept);
-  if (!phase.shares.empty()) j["kept_mix"] = to_string(phase.shares, 3);
+  if (!phase.shares.empty()) j["kept_mix"] = mix_text(phase);
   for (const Setting& each : phase.kept_each) j["kept_each"].push_back(setting_json(each));
   return j;
 }

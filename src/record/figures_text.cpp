@@ -138,6 +138,42 @@ std::string date_text(double unix_time, DatePlace place) {
                      place == DatePlace::kUtc ? fmt::gmtime(seconds) : fmt::localtime(seconds));
 }
 
+std::string spoken(const Setting& setting) {
+  std::vector<std::string> parts;
+  if (setting.sm_clock) parts.push_back(fmt::format("{:g} MHz", setting.sm_clock->value()));
+  if (setting.memory_clock) {
+    parts.push_back(fmt::format("a memory clock of {:g} MHz", setting.memory_clock->value()));
+  }
+  if (setting.power_limit) {
+    parts.push_back(fmt::format("a limit of {:g} W", setting.power_limit->value()));
+  }
+  return parts.empty() ? "the default" : fmt::format("{}", fmt::join(parts, " and "));
+}
+
+std::string spoken(std::vector<SettingShare> shares, std::size_t most, std::string_view whole) {
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &SettingShare::share);
+  // A share that rounds to nothing is not worth a reader's time.
+  std::erase_if(shares, [](const SettingShare& one) { return one.share < 0.005; });
+  if (shares.size() < 2) return spoken(shares.empty() ? Setting() : shares.front().setting);
+  std::string text;
+  double others = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (i >= most) {
+      others += shares[i].share;
+      continue;
+    }
+    text += fmt::format("{}{:.0f} % {}at {}", i > 0 ? ", " : "", 100 * shares[i].share,
+                        i > 0 ? "" : fmt::format("{} ", whole), spoken(shares[i].setting));
+  }
+  if (others > 0) text += fmt::format(", {:.0f} % at others", 100 * others);
+  return text;
+}
+
+std::string mix_text(const JobPhase& phase) {
+  constexpr std::size_t kMost = 3;
+  return phase.shares.empty() ? "" : spoken(phase.shares, kMost, "of the time");
+}
+
 std::string default_text(const JobPhase& phase, const std::string& label) {
   const SettingCost* usual = phase.at({});
   return usual != nullptr ? fmt::format("    {}default: {}\n", label, cost_text(*usual)) : "";
@@ -148,7 +184,7 @@ std::string kept_text(const JobPhase& phase, const std::string& label) {
   if (phase.kept->setting.empty() && phase.kept_each.empty() && phase.shares.empty()) return "";
   std::vector<std::string> settings;
   for (const Setting& each : phase.kept_each) settings.push_back(to_string(each));
-  if (!phase.shares.empty()) settings = {to_string(phase.shares, 3)};
+  if (!phase.shares.empty()) settings = {mix_text(phase)};
   if (settings.empty()) settings.push_back(to_string(phase.kept->setting));
   std::string text =
       fmt::format("    {}kept {}: {}\n", label, fmt::join(settings, ", "), cost_text(*phase.kept));

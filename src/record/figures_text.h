@@ -6,6 +6,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "record/run_figures.h"
 
@@ -19,6 +21,13 @@ std::string amount_text(const Estimate& amount, const char* unit);
 std::string energy_text(const Estimate& change);
 // "3.2 ± 0.4 % slower", "1.0 % faster"
 std::string time_text(const Estimate& change);
+// "1410 MHz and a memory clock of 810 MHz", or "the default"
+std::string spoken(const Setting& setting);
+// "62 % of the time at 1695 MHz, 38 % at 1410 MHz", the largest share first, where `whole` is "of
+// the time"; one setting alone without a share. Beyond `most`: "at others".
+std::string spoken(std::vector<SettingShare> shares, std::size_t most, std::string_view whole);
+// What is kept, by its share of the time; "" where one setting is kept.
+std::string mix_text(const JobPhase& phase);
 // "54.62 ± 0.03 ms and 33.10 ± 0.20 J an iteration, from 9 windows"
 std::string cost_text(const SettingCost& cost);
 

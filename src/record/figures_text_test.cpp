@@ -48,6 +48,20 @@ TEST(FiguresText, TellsTheWholeJobAgainstTheDefault) {
   EXPECT_EQ(job_text({}), "");
 }
 
+TEST(FiguresText, SpeaksOfSharesAsPeopleDo) {
+  const std::vector<SettingShare> shares = {
+      {{}, 0.1}, {{.sm_clock = Mhz(1410)}, 0.3}, {{.sm_clock = Mhz(1695)}, 0.6}};
+
+  EXPECT_EQ(spoken(shares, 3, "of the time"),
+            "60 % of the time at 1695 MHz, 30 % at 1410 MHz, 10 % at the default");
+  EXPECT_EQ(spoken(shares, 1, "of the time"), "60 % of the time at 1695 MHz, 40 % at others");
+  EXPECT_EQ(spoken(std::vector<SettingShare>{{{.sm_clock = Mhz(1410)}, 1}}, 3, "of the time"),
+            "1410 MHz");
+  EXPECT_EQ(
+      spoken(Setting{.sm_clock = Mhz(1410), .memory_clock = Mhz(810), .power_limit = Watts(200)}),
+      "1410 MHz and a memory clock of 810 MHz and a limit of 200 W");
+}
+
 TEST(FiguresText, NamesARunAtTheDefault) {
   JobTotals totals = job(897, 103.2);
   totals.against_default_run = true;

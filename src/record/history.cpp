@@ -14,6 +14,7 @@
 #include "base/environment_variable.h"
 #include "record/event_words.h"
 #include "record/figures_json.h"
+#include "record/figures_text.h"
 
 namespace hypermile {
 namespace {
@@ -35,7 +36,7 @@ std::string kept_words(const RunFigures& figures) {
   const std::vector<JobPhase> phases = figures.job_phases();
   if (phases.empty() || !phases.front().kept) return "default";
   const JobPhase& phase = phases.front();
-  return phase.shares.empty() ? to_string(phase.kept->setting) : to_string(phase.shares, 3);
+  return phase.shares.empty() ? to_string(phase.kept->setting) : mix_text(phase);
 }
 
 RememberedRun run_from(const json& j) {
@@ -51,7 +52,8 @@ RememberedRun run_from(const json& j) {
   run.log = j.value("log", "");
   run.simulated = j.value("simulated", false);
   if (j.contains("exit_code")) run.exit_code = j.at("exit_code").get<int>();
-  run.figures = j.at("figures");
+  run.figures = j.at("figures").get<json::object_t>();
+  run.figures.value("currency", "");  // throws where it is no text
   return run;
 }
 

@@ -76,12 +76,17 @@ TEST_F(HistoryTest, IsForItsOwnerAlone) {
 
 TEST_F(HistoryTest, PassesOverLinesThatItCannotRead) {
   ASSERT_TRUE(remember(path_, remembered(a_run("a"), "", "")).ok());
-  std::ofstream(path_, std::ios::app) << "{\"run\": 7}\nnonsense\n[]\n";
+  std::ofstream(path_, std::ios::app)
+      << "{\"run\": 7}\nnonsense\n[]\n"
+      << R"({"run": "x", "unix_time": 1, "figures": 5})"
+      << "\n"
+      << R"({"run": "x", "unix_time": 1, "figures": {"currency": 5}})"
+      << "\n";
   ASSERT_TRUE(remember(path_, remembered(a_run("b"), "", "")).ok());
 
   const auto history = read_history(path_);
   EXPECT_EQ(history->runs.size(), 2U);
-  EXPECT_EQ(history->unreadable, 3U);
+  EXPECT_EQ(history->unreadable, 5U);
 }
 
 TEST_F(HistoryTest, SaysSoWhereItCannotBeWritten) {

@@ -41,6 +41,19 @@ std::optional<SettingCost> joint_cost(const std::vector<const PhaseFigures*>& gp
   return joint;
 }
 
+// Of the time, from shares of the iterations; a setting that was not measured has none.
+std::vector<SettingShare> shares_of_time(std::vector<SettingShare> shares, const JobPhase& phase) {
+  double all = 0;
+  for (SettingShare& one : shares) {
+    const SettingCost* cost = phase.at(one.setting);
+    one.share *= cost != nullptr && cost->time_s ? cost->time_s->value : 0;
+    all += one.share;
+  }
+  if (all <= 0) return {};
+  for (SettingShare& one : shares) one.share /= all;
+  return shares;
+}
+
 JobPhase join(const std::vector<const PhaseFigures*>& gpus) {
   const PhaseFigures& lead = *gpus.front();
   JobPhase phase;
@@ -52,13 +65,7 @@ JobPhase join(const std::vector<const PhaseFigures*>& gpus) {
     if (joint) phase.settings.push_back(*joint);
   }
   phase.kept = joint_cost(gpus, [](const PhaseFigures& gpu) { return gpu.kept_cost(); });
-  if (lead.shares().size() > 1) {
-    double all = 0;
-    for (const SettingShare& one : lead.shares()) all += one.share;
-    for (const SettingShare& one : lead.shares()) {
-      phase.shares.push_back({one.setting, one.share / all});
-    }
-  }
+  if (lead.shares().size() > 1) phase.shares = shares_of_time(lead.shares(), phase);
   if (std::ranges::any_of(gpus,
                           [&](const PhaseFigures* gpu) { return gpu->kept() != lead.kept(); })) {
     for (const PhaseFigures* gpu : gpus) phase.kept_each.push_back(gpu->kept().value_or(Setting{}));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "record/figures_text.h"
 #include "testing/measured_runs.h"
 
 namespace hypermile {
@@ -197,6 +198,28 @@ TEST(RunFigures, CallKeptWhatWasLastMeasuredWhileASettingWasHeld) {
   EXPECT_EQ(phase.kept->setting, kLower);
   EXPECT_TRUE(phase.at(kLower)->kept);
   EXPECT_FALSE(phase.at({})->kept);
+}
+
+TEST(RunFigures, TellTheMixOfSettingsByItsTime) {
+  RunFigures figures;
+  figures.add(event_at(1, kCard.window({}, 0.1, 300)));
+  for (const auto& [setting, time_s] : {std::pair(kLower, 0.1), std::pair(kLowest, 0.15)}) {
+    Decision held = kCard.decision(setting, false);
+    held.numbers["share"] = 0.5;
+    figures.add(event_at(2, held));
+    figures.add(event_at(3, kCard.window(setting, time_s, 200)));
+  }
+
+  const JobPhase phase = figures.job_phases().at(0);
+
+  // As many iterations at each, but 1.0 s and 1.5 s.
+  EXPECT_EQ(mix_text(phase), "60 % of the time at 1200 MHz, 40 % at 1400 MHz");
+  const std::string text = kept_text(phase, "");
+  EXPECT_NE(text.find("kept 60 % of the time at 1200 MHz, 40 % at 1400 MHz: "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("at that mix, per iteration: 16.7 % energy saved, 25.0 % slower"),
+            std::string::npos)
+      << text;
 }
 
 TEST(RunFigures, KnowWhatEachGpuKeepsWhereOneWaitsForTheOther) {

@@ -13,6 +13,7 @@ struct Runs {
   std::map<std::string, std::vector<MeteredInterval>> by_gpu;   // UUID
   std::map<std::string, std::vector<MeteredInterval>> by_host;  // its processors
   std::map<std::string, EnergyStatement::Hardware> cards;       // UUID
+  std::multimap<double, Tariff> tariffs;                        // by the beginning of their runs
 };
 
 // What each GPU used. The run's total is shared by what the counters in its log show, so that the
@@ -25,12 +26,14 @@ void meter(const RunDigest& run, double begin, double end, Runs& runs) {
     if (const auto used = run.figures().energy(gpu->identity.uuid)) counted += used->value();
   }
   const auto cards = static_cast<double>(std::max<std::size_t>(run.gpus().size(), 1));
+  std::optional<Estimate> saved = job.saved_j;
   for (const auto& gpu : run.gpus()) {
     const auto used = run.figures().energy(gpu->identity.uuid);
     const bool known = used && used->value() > 0;
     if (counted > 0 && !known) continue;
     const double joules = known ? *job.joules * used->value() / counted : *job.joules / cards;
-    runs.by_gpu[gpu->identity.uuid.text()].push_back({begin, end, joules, !known});
+    runs.by_gpu[gpu->identity.uuid.text()].push_back({begin, end, joules, !known, saved});
+    saved.reset();
   }
 }
 
@@ -61,18 +64,38 @@ void add_run(const RunDigest& run, Runs& runs, EnergyStatement& statement) {
     runs.cards[gpu->identity.uuid.text()] = {gpu->identity.name, gpu->identity.driver_version, 1};
   }
   meter(run, begin, end, runs);
-  if (job.saved_j) {
-    statement.saved_j = statement.saved_j ? sum_of(*statement.saved_j, *job.saved_j) : *job.saved_j;
-  }
   if (const auto bill = run.figures().bill()) {
     if (bill->host_joules) runs.by_host[host].push_back({begin, end, *bill->host_joules, false});
-    if (!statement.tariff.price) statement.tariff.price = bill->tariff.price;
-    if (!statement.tariff.carbon) statement.tariff.carbon = bill->tariff.carbon;
+    runs.tariffs.emplace(begin, bill->tariff);
   }
   note_disagreement(run, statement);
 }
 
+// One price and one intensity for all runs: those of the newest, where the command line gave none.
+void take_tariffs(const std::multimap<double, Tariff>& told, EnergyStatement& statement) {
+  const Tariff given = statement.tariff;
+  for (const auto& entry : told) {
+    const Tariff& each = entry.second;
+    if (each.price && !given.price) {
+      const auto& price = statement.tariff.price;
+      statement.tariffs_differ |= price && (price->per_kwh != each.price->per_kwh ||
+                                            price->currency != each.price->currency);
+      statement.tariff.price = each.price;
+    }
+    if (each.carbon && !given.carbon) {
+      const auto& carbon = statement.tariff.carbon;
+      statement.tariffs_differ |= carbon && carbon->g_per_kwh != each.carbon->g_per_kwh;
+      statement.tariff.carbon = each.carbon;
+    }
+  }
+}
+
+void add_saved(MeteredEnergy& sum, const std::optional<Estimate>& saved) {
+  if (saved) sum.saved_j = sum.saved_j ? sum_of(*sum.saved_j, *saved) : *saved;
+}
+
 void add(MeteredEnergy& sum, const MeteredEnergy& part) {
+  add_saved(sum, part.saved_j);
   sum.joules += part.joules;
   sum.estimated_j += part.estimated_j;
   sum.seconds += part.seconds;
@@ -99,11 +122,13 @@ MeteredEnergy sum_once(std::vector<MeteredInterval> intervals) {
       ++sum.twice;
       continue;
     }
-    const double joules = length > 0 ? each.joules * fresh / length : each.joules;
+    const double share = length > 0 ? fresh / length : 1;
+    const double joules = each.joules * share;
     // What lasted a moment longer is no overlap worth a word.
     const bool shared = overlaps && length - fresh > kTogether;
     sum.joules += joules;
     sum.seconds += fresh;
+    if (each.saved_j) add_saved(sum, scaled(*each.saved_j, share));
     if (each.estimated || shared) sum.estimated_j += joules;
     sum.twice += shared ? 1 : 0;
   }
@@ -128,6 +153,7 @@ EnergyStatement make_statement(const std::vector<LogTail>& logs, const Tariff& t
       add_run(*run, runs, statement);
     }
   }
+  take_tariffs(runs.tariffs, statement);
   for (const auto& [uuid, intervals] : runs.by_gpu) {
     const MeteredEnergy used = sum_once(intervals);
     add(statement.gpus, used);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,13 +23,16 @@ struct MeteredInterval {
   double begin = 0, end = 0;  // unix seconds
   double joules = 0;
   bool estimated = false;  // not from a counter
+  // Of the whole run, at the first of its GPUs; negative where it used more.
+  std::optional<Estimate> saved_j = {};
 };
 
 struct MeteredEnergy {
   double joules = 0;
-  double estimated_j = 0;  // part of joules that was not read from a counter
-  double seconds = 0;      // covered by the intervals, each moment once
-  std::size_t twice = 0;   // intervals of which others told already, in part or whole
+  double estimated_j = 0;                // part of joules that was not read from a counter
+  double seconds = 0;                    // covered by the intervals, each moment once
+  std::size_t twice = 0;                 // intervals of which others told already, in part or whole
+  std::optional<Estimate> saved_j = {};  // of what is counted here
 };
 
 // Each moment counts once: an interval that overlaps earlier ones counts by the share of its time
@@ -58,15 +62,16 @@ struct EnergyStatement {
   MeteredEnergy host;  // of processors and memory, where their counters were read
   std::size_t hosts_metered = 0;
   double iterations = 0;
-  std::optional<Estimate> saved_j;
   // Largest mean difference between energy counter and integrated power of any setting measured.
   std::optional<double> disagreement;
   Tariff tariff;
+  bool tariffs_differ = false;  // the runs were given several
 
   double kwh() const { return (gpus.joules + host.joules) / kJoulesPerKwh; }
 };
 
-// `tariff` holds what the command line gave; the rest comes from the newest run that has it.
+// `tariff` holds what the command line gave; the rest comes from the newest run that was
+// given it.
 EnergyStatement make_statement(const std::vector<LogTail>& logs, const Tariff& tariff);
 
 std::string to_markdown(const EnergyStatement& statement);

@@ -86,6 +86,19 @@ TEST(Statement, ACopyOfALogCountsOnce) {
   EXPECT_EQ(statement.copies, 1U);
 }
 
+// Two logs of one run each claim its saving.
+TEST(Statement, ASavingCountsAsOftenAsItsEnergy) {
+  const MeteredInterval run{0, 100, 1000, false, Estimate{-200, 20}};
+  MeteredInterval half = run;
+  half.begin = 50;
+  half.end = 150;
+
+  EXPECT_EQ(sum_once({run, run}).saved_j->value, -200);
+  EXPECT_EQ(sum_once({run, run}).saved_j->half_width95, 20);
+  EXPECT_EQ(sum_once({run, half}).saved_j->value, -300);
+  EXPECT_FALSE(sum_once({{0, 100, 1000, false}}).saved_j);
+}
+
 TEST(Statement, HalfAnOverlapCountsByItsShareAndIsAnEstimate) {
   const auto statement = make_statement(logs({{.id = "1"}}, {{.id = "2", .begin = 1050}}), {});
   EXPECT_NEAR(statement.kwh(), 1.5, 1e-9);
@@ -110,9 +123,36 @@ TEST(Statement, TheTariffOfTheCommandLineWins) {
   EXPECT_FALSE(j.contains("host_kwh")) << "what was not measured is not there";
 }
 
+TEST(Statement, OfSeveralTariffsTheNewestIsUsedAndThatIsSaid) {
+  const auto priced = [](const char* price) {
+    return std::map<std::string, std::string>{{"price_per_kwh", price}, {"currency", "EUR"}};
+  };
+  const auto all = logs({{.id = "2", .begin = 2000, .more = priced("0.2")},
+                         {.id = "1", .begin = 1000, .more = priced("0.4")}});
+
+  const EnergyStatement statement = make_statement(all, {});
+  EXPECT_NEAR(to_json(statement)["cost"].get<double>(), 0.4, 1e-12);
+  EXPECT_NE(to_markdown(statement).find("those of the newest are used"), std::string::npos);
+
+  const auto told = to_markdown(make_statement(all, {Price{0.3, "EUR"}, std::nullopt}));
+  EXPECT_NE(told.find("0.6000 EUR, at 0.3 EUR/kWh"), std::string::npos) << told;
+  EXPECT_EQ(told.find("newest"), std::string::npos);
+}
+
+TEST(Statement, SaysWhetherASavingIsAnInterval) {
+  EnergyStatement statement;
+  statement.gpus.saved_j = Estimate{3.6e6};
+  EXPECT_NE(to_markdown(statement).find("| saved against default clocks | 1.000 kWh, which"),
+            std::string::npos);
+  statement.gpus.saved_j = Estimate{-3.6e6, 3.6e5};
+  EXPECT_NE(to_markdown(statement).find(
+                "| used more than at default clocks | 1.000 ± 0.1000 kWh (95 % interval), which"),
+            std::string::npos);
+}
+
 TEST(Statement, SimulatedRunsAreNoMeasurement) {
   const auto text = to_markdown(make_statement(logs({{.more = {{"simulated", "true"}}}}), {}));
-  EXPECT_NE(text.find("1 of 1 runs were simulated: this is no measurement"), std::string::npos);
+  EXPECT_NE(text.find("1 of 1 run simulated: this is no measurement"), std::string::npos);
 }
 
 TEST(Statement, PrintsNoTextOfALogThatSteersATerminalOrLeavesItsCell) {

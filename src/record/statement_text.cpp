@@ -68,15 +68,26 @@ std::string uncertainty_text(const EnergyStatement& s) {
 }
 
 std::string counting_text(const EnergyStatement& s) {
-  std::string text = fmt::format("{} run{} in {} log{}", s.runs, s.runs == 1 ? "" : "s",
-                                 s.logs.size(), s.logs.size() == 1 ? "" : "s");
+  std::string text = fmt::format("{} in {}", counted(s.runs, "run"), counted(s.logs.size(), "log"));
   text += "; restarts and nodes are added";
   if (s.gpus.twice > 0) {
-    text += fmt::format("; {} interval{} of a GPU that another log tells of too counted once",
-                        s.gpus.twice, s.gpus.twice == 1 ? "" : "s");
+    text += fmt::format("; {} of a GPU that another log tells of too counted once",
+                        counted(s.gpus.twice, "interval"));
   }
   if (s.copies > 0) text += fmt::format("; {} given twice and counted once", s.copies);
   return text;
+}
+
+const char* saved_name(const Estimate& saved_j) {
+  return saved_j.value < 0 ? "used more than at default clocks" : "saved against default clocks";
+}
+
+std::string saved_text(const Estimate& saved_j) {
+  std::string text = amount(std::abs(saved_j.value) / kJoulesPerKwh);
+  if (saved_j.half_width95)
+    text += fmt::format(" ± {}", amount(*saved_j.half_width95 / kJoulesPerKwh));
+  text += saved_j.half_width95 ? " kWh (95 % interval)" : " kWh";
+  return text + ", which the figures above hold already";
 }
 
 // What makes the sum smaller than the truth.
@@ -84,12 +95,18 @@ std::vector<std::string> gaps(const EnergyStatement& s) {
   std::vector<std::string> lines;
   if (s.cut_off > 0) {
     lines.push_back(
-        fmt::format("{} run{} without an end in the log: what came after the last line is missing",
-                    s.cut_off, s.cut_off == 1 ? "" : "s"));
+        fmt::format("{} without an end in the log: what came after the last line is missing",
+                    counted(s.cut_off, "run")));
   }
-  if (s.left_out > 0) lines.push_back(fmt::format("{} older runs were not read", s.left_out));
+  if (s.left_out > 0) lines.push_back(counted(s.left_out, "older run") + " not read");
   if (s.unreadable_lines > 0) {
-    lines.push_back(fmt::format("{} lines could not be read", s.unreadable_lines));
+    lines.push_back(counted(s.unreadable_lines, "line") + " of the logs not readable");
+  }
+  if (s.tariffs_differ) {
+    lines.emplace_back(
+        "the runs were given different prices or carbon intensities, and those of the newest are "
+        "used "
+        "for all: --price and --carbon name others");
   }
   return lines;
 }
@@ -99,8 +116,8 @@ std::vector<std::string> gaps(const EnergyStatement& s) {
 std::string to_markdown(const EnergyStatement& s) {
   std::string out = "# Energy statement\n\n";
   if (s.simulated > 0) {
-    out += fmt::format("**{} of {} runs were simulated: this is no measurement.**\n\n", s.simulated,
-                       s.runs);
+    out += fmt::format("**{} of {} simulated: this is no measurement.**\n\n", s.simulated,
+                       counted(s.runs, "run"));
   }
   out += "| | |\n| --- | --- |\n";
   const auto row = [&](const std::string& name, const std::string& value) {
@@ -123,15 +140,7 @@ std::string to_markdown(const EnergyStatement& s) {
   row("method", kMethod);
   if (s.hosts_metered > 0) row("method for hosts", kHostMethod);
   row("uncertainty", uncertainty_text(s));
-  if (s.saved_j) {
-    const std::string interval =
-        s.saved_j->half_width95
-            ? fmt::format(" ± {}", amount(*s.saved_j->half_width95 / kJoulesPerKwh))
-            : "";
-    row(s.saved_j->value < 0 ? "used more than at default clocks" : "saved against default clocks",
-        fmt::format("{}{} kWh (95 % interval), already taken off",
-                    amount(std::abs(s.saved_j->value) / kJoulesPerKwh), interval));
-  }
+  if (s.gpus.saved_j) row(saved_name(*s.gpus.saved_j), saved_text(*s.gpus.saved_j));
   if (s.tariff.carbon) {
     row("CO₂e",
         fmt::format("{} kg, at {:g} g/kWh ({})", amount(s.kwh() * s.tariff.carbon->g_per_kwh / 1e3),
@@ -180,11 +189,9 @@ nlohmann::json to_json(const EnergyStatement& s) {
     j["host_method"] = kHostMethod;
   }
   if (s.disagreement) j["counter_disagreement"] = *s.disagreement;
-  if (s.saved_j) {
-    j["saved_kwh"] = s.saved_j->value / kJoulesPerKwh;
-    if (s.saved_j->half_width95) {
-      j["saved_interval95_kwh"] = *s.saved_j->half_width95 / kJoulesPerKwh;
-    }
+  if (const auto& saved = s.gpus.saved_j) {
+    j["saved_kwh"] = saved->value / kJoulesPerKwh;
+    if (saved->half_width95) j["saved_interval95_kwh"] = *saved->half_width95 / kJoulesPerKwh;
   }
   if (s.tariff.carbon) {
     j["co2e_kg"] = s.kwh() * s.tariff.carbon->g_per_kwh / 1e3;

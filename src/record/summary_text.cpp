@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/terminal_text.h"
 #include "record/figures_text.h"
 
 namespace hypermile {
@@ -13,7 +14,7 @@ namespace {
 std::string first_line(const RunDigest& run) {
   std::string text =
       run.end()
-          ? fmt::format("hypermile: {}, after {:.1f} s with {}",
+          ? fmt::format("hypermile: {}, after {:.1f} s with exit code {}",
                         run.end()->reason.empty() ? "the run ended" : run.end()->reason,
                         run.now_s(), run.end()->exit_code)
           : fmt::format("hypermile: the log ends after {:.1f} s, before its run did", run.now_s());
@@ -47,6 +48,19 @@ std::string measured_text(const RunDigest& run) {
                         run.state_reason().empty() ? "" : ": " + run.state_reason());
   }
   return text;
+}
+
+std::string fitted(std::string_view text) {
+  constexpr std::size_t kDeeper = 4;
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    out += std::string(line.substr(0, indent));
+    out += wrapped(line.substr(indent), indent + kDeeper, indent) + "\n";
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return out;
 }
 
 std::string summary_text(const RunDigest& run) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "base/terminal_text.h"
 #include "testing/measured_runs.h"
 
 namespace hypermile {
@@ -50,12 +53,22 @@ TEST(SummaryText, TellsOfALogThatWasCutOffWhatItsWindowsShow) {
       "  last state 'hold': least energy\n");
 }
 
+TEST(SummaryText, FitsATerminal) {
+  const std::string text = fitted(summary_text(searched()));
+
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns(line), 80U) << line;
+  EXPECT_NE(text.find("\n  the whole job, search included, against the default: "),
+            std::string::npos);
+  EXPECT_NE(text.find("\n      (1434 J instead of 1500 J)"), std::string::npos) << text;
+}
+
 TEST(SummaryText, SaysHowARunEndedThatHasLeftNoSummary) {
   RunDigest run(8, 8);
   run.add(event_at(0, RunStart{}));
   run.add(event_at(30, RunEnd{3, "the job ended", {}}));
 
-  EXPECT_EQ(summary_text(run), "hypermile: the job ended, after 30.0 s with 3\n");
+  EXPECT_EQ(summary_text(run), "hypermile: the job ended, after 30.0 s with exit code 3\n");
 }
 
 TEST(SummaryText, IsWhatTheRunItselfHasLeft) {

@@ -10,6 +10,7 @@
 #include "base/environment_variable.h"
 #include "record/history.h"
 #include "record/machine_facts.h"
+#include "record/summary_text.h"
 #include "run/job_outcome.h"
 
 namespace hypermile {
@@ -101,7 +102,8 @@ void JobReport::say(const std::string& line) {
     return;
   }
   if (live_) live_->make_room();
-  world_.err << "hypermile: " << line << std::endl;
+  const std::string text = "hypermile: " + line + "\n";
+  world_.err << (world_.terminal ? fitted(text) : text) << std::flush;
 }
 
 void JobReport::append(EventBody body) {
@@ -141,13 +143,16 @@ void JobReport::show(const JobOutcome& outcome, const RunEnd& end) {
   const ReportRequest& wanted = request_.report;
   if (wanted.summary) {
     std::ofstream file(*wanted.summary);
-    file << json_of(outcome).dump(1) << "\n";
+    file << json_of(outcome).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     if (!file.flush()) say(*wanted.summary + ": cannot be written");
   }
   if (wanted.json) {
-    world_.out << json_of(outcome).dump() << std::endl;
+    world_.out << json_of(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+               << std::endl;
   } else if (!wanted.quiet) {
-    for (const std::string& line : end.summary) world_.err << line << "\n";
+    for (const std::string& line : end.summary) {
+      world_.err << (world_.terminal ? fitted(line) : line + "\n");
+    }
     world_.err << std::flush;
   }
 }

@@ -36,6 +36,7 @@ export interface Measured {
   time_change_interval95?: number;
   energy_change?: number;
   energy_change_interval95?: number;
+  change_text?: string; // "14.1 % energy saved, 4.7 % slower"
 }
 
 // The whole job, its search included, against what the default would have taken.

@@ -31,7 +31,7 @@ function warnings(report: Report): HTMLElement | undefined {
         "(cut off by a crash, or written by another version); everything else is shown.",
     );
   }
-  if (report.runs_left_out > 0) lines.push(`${report.runs_left_out} older runs of the log are left out.`);
+  if (report.runs_left_out > 0) lines.push(`Older runs of the log are left out: ${report.runs_left_out}.`);
   if (report.runs.some((run) => !run.ended)) lines.push("The log has no end: its run was cut off, or is still going on.");
   return lines.length > 0 ? element("div", { class: "notice", role: "status" }, lines.join(" ")) : undefined;
 }

@@ -84,10 +84,21 @@ function billCard(job: Job): HTMLElement {
   return card("electricity of the whole job", `${significant(job.kwh!, 3)} kWh`, notes.join("; "));
 }
 
+function windows(of: Measured): string {
+  return `${of.windows} window${of.windows === 1 ? "" : "s"}`;
+}
+
+// The kept mix in words.
+function mixLine(run: Run, phase: Phase | undefined): HTMLElement | undefined {
+  const mix = phase && keptMix(run, phase);
+  if (!mix) return undefined;
+  const change = mix.change_text ? `: ${mix.change_text}` : "";
+  return element("p", { class: "mix" }, `Kept: ${mix.setting.label}${change} (per iteration, from ${windows(mix)}).`);
+}
+
 // One iteration at the kept setting or mix against the default.
 function keptCards(base: Measured, held: Measured, what: "setting" | "mix"): HTMLElement[] {
   const cards = [];
-  const [most, ...others] = held.setting.label.split(", "); // a mix has its shares between commas
   if (held.energy_change !== undefined) {
     cards.push(
       card(
@@ -104,8 +115,8 @@ function keptCards(base: Measured, held: Measured, what: "setting" | "mix"): HTM
       changeWithInterval(held.time_change!, held.time_change_interval95),
       `${duration(base.time_per_iteration_s)} → ${duration(held.time_per_iteration_s)}`,
     ),
-    card(`kept ${what}`, most!, [...others, `${held.windows} window${held.windows === 1 ? "" : "s"}`].join(", ")),
   );
+  if (what === "setting") cards.push(card("kept setting", held.setting.label, windows(held)));
   return cards;
 }
 
@@ -334,7 +345,7 @@ export function runView(run: Run, gpuIndex: number): HTMLElement {
     view.append(element("p", {}, "No GPU has been seen yet."));
   } else {
     view.append(cards(run, gpu, phase));
-    const parts = [timeSection(run, gpu, phase), ...(phase && phase.settings.length > 0 ? phaseSections(run, gpu, phase) : [])];
+    const parts = [mixLine(run, phase), timeSection(run, gpu, phase), ...(phase && phase.settings.length > 0 ? phaseSections(run, gpu, phase) : [])];
     for (const part of parts) if (part) view.append(part);
   }
   view.append(section("Decisions, in words", decisions(run, gpu))!);

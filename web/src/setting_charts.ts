@@ -184,6 +184,14 @@ function labels(phase: Phase, gpu: Gpu): Marked[] {
   return marked;
 }
 
+// Of the kept and the best setting, which may lie close together, the upper one has its name above it.
+function labelShift(label: Marked, all: Marked[]): number {
+  if (label.fill === colour.default) return 0;
+  const rank = (each: Marked) => each.y + (each.fill === colour.kept ? 1e-9 : 0);
+  const lower = all.some((other) => other.fill !== colour.default && rank(other) > rank(label));
+  return lower ? 11 : -9;
+}
+
 // The settings that the chart has room for.
 function comparable(run: Run, phase: Phase): Measured[] {
   return phase.settings.filter((each) => each.time_change !== undefined && each.time_change <= farthest(run.bound));
@@ -196,12 +204,13 @@ export function beyondTheEdge(run: Run, phase: Phase): number {
 export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefined {
   const compared = comparable(run, phase);
   if (compared.length < 2) return undefined;
+  const marked = labels(phase, gpu);
   const x = (m: Measured) => 100 * m.time_change!;
   const y = (m: Measured) => 100 * m.energy_change!;
   const dx = (m: Measured) => 100 * (m.time_change_interval95 ?? 0);
   const dy = (m: Measured) => 100 * (m.energy_change_interval95 ?? 0);
   const bound = run.bound === undefined ? [] : [100 * run.bound];
-  const oracle = labels(phase, gpu).filter((each) => each.fill === colour.oracle);
+  const oracle = marked.filter((each) => each.fill === colour.oracle);
   return Plot.plot({
     width: chartWidth(),
     height: 380,
@@ -241,13 +250,13 @@ export function paretoChart(run: Run, gpu: Gpu, phase: Phase): Element | undefin
           `energy ${changeWithInterval(m.energy_change!, m.energy_change_interval95)}`,
         tip: { fill: "var(--card)" },
       }),
-      ...labels(phase, gpu).map((label) => Plot.text([label], {
+      ...marked.map((label) => Plot.text([label], {
         x: "x",
         y: "y",
         text: "text",
         textAnchor: "start",
         dx: 13,
-        dy: label.fill === colour.kept ? -9 : label.fill === colour.oracle ? 11 : 0,
+        dy: labelShift(label, marked),
         fill: (m: Marked) => m.fill,
         stroke: "var(--card)",
         strokeWidth: 4,

@@ -4,6 +4,7 @@ this class and its trainer's own class. Nothing here raises into training; `resu
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Optional
 
 from ..results import Result
@@ -17,6 +18,8 @@ class Watching:
     def __init__(self, observe_only: bool = False, quiet: bool = False, **options: Any) -> None:
         self._observe_only = observe_only
         self._options = {"quiet": quiet, **options}
+        # A name that is no option fails here, where it was typed, and not when training begins.
+        inspect.signature(observe if observe_only else optimize).bind_partial(**self._options)
         self._watch: Optional[Watch] = None
         self.result = Result(reason="training has not ended yet")
 

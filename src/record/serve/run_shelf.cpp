@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "base/version.h"
 #include "record/nodes_report.h"
 #include "record/report_data.h"
@@ -126,8 +127,8 @@ void RunShelf::poll(const std::stop_token& stop) {
     } else if (log->events() == 0 && log->unreadable_lines() > 0) {
       problems_[path] = path + ": no line of it is an event of hypermile";
     } else if (log->unreadable_lines() > 0) {
-      problems_[path] = fmt::format("{}: {} lines could not be read, everything else is shown",
-                                    path, log->unreadable_lines());
+      problems_[path] = fmt::format("{}: {} not readable, everything else is shown", path,
+                                    counted(log->unreadable_lines(), "line"));
     } else {
       problems_.erase(path);
     }
