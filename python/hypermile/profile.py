@@ -80,7 +80,7 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     """
     import torch
 
-    from .trace import arguments_of, batch_of, tensors_of
+    from .tensors import arguments_of, batch_of, tensors_of
 
     if settings is None:  # `hypermile sweep --layers` says what to measure, and where to write it
         settings = os.environ.get("HYPERMILE_LAYERS_SETTINGS", "default").split(";")
@@ -133,7 +133,8 @@ def _step_clock(call: Callable[[], Any], model: "torch.nn.Module", seconds: floa
     layers. None where the network's first output has no gradient."""
     import torch
 
-    from .trace import tensors_of, unchanged_buffers
+    from .tensors import tensors_of
+    from .trace import unchanged_buffers
 
     parameters = [p for p in model.parameters() if p.requires_grad]
     samples: List[Dict[str, Any]] = []
