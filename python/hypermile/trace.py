@@ -46,7 +46,14 @@ class Operator(torch.nn.Module):
             function = getattr(getattr(getattr(operators, namespace), name.rstrip("_")), function._overloadname)
         self.function = function
         self.specs: List[Tuple[Tuple[int, ...], Any]] = []
-        self.arguments: List[Any] = mapped(list(arguments), self._placed)
+        self.written: List[int] = []  # of these, which it changes, as a batch norm its running mean; they cannot be leaves
+        self.arguments: List[Any] = []
+        for argument, told in zip(arguments, function._schema.arguments):
+            first = len(self.specs)
+            self.arguments.append(mapped(argument, self._placed))
+            written = told.alias_info is not None and told.alias_info.is_write
+            if written or told.name.startswith("running_"):  # PyTorch does not say it of every batch norm
+                self.written.extend(range(first, len(self.specs)))
         self.named: Dict[str, Any] = mapped(named, self._placed)
 
     def _placed(self, argument: Any) -> Any:
