@@ -200,7 +200,8 @@ def _rnn_of_cudnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
 
 
 _MATRIX: "Dict[str, Callable[[Sequence[Any], Sequence[Any]], Rule]]" = {
-    "linear": _linear, "mm": _mm, "addmm": _after_first(_mm), "_addmm_activation": _after_first(_mm), "_int_mm": _mm, "_scaled_mm": _mm, "bmm": _bmm,
+    "linear": _linear, "mm": _mm, "addmm": _after_first(_mm), "_addmm_activation": _after_first(_mm), "_int_mm": _mm,
+    "_scaled_mm": _mm, "bmm": _bmm,
     "baddbmm": _after_first(_bmm), "addbmm": _after_first(_bmm), "_trilinear": _trilinear, "mv": _vector,
     "addmv": _after_first(_vector), "dot": _vector, "convolution": _convolution, "_convolution": _convolution,
     "convolution_overrideable": _convolution, "cudnn_convolution": _convolution, "mkldnn_convolution": _convolution,

@@ -328,13 +328,17 @@ def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dic
     if "torch.utils.checkpoint" in sys.modules and hasattr(torch, "_disable_dynamo"):
         importlib.import_module("torch._dynamo")  # the first checkpoint imports it, which runs operators
     with torch.inference_mode(False):
-        arguments, named = mapped((tuple(arguments), named), lambda leaf: leaf.clone() if torch.is_tensor(leaf) and leaf.is_inference() else leaf)
+        arguments, named = mapped((tuple(arguments), named), _outside_of_inference)
         trace = _Trace(model)
         _tell_higher_order()
         with unchanged_buffers(model), _hooks(model, trace), _functions(trace), _no_fast_path(model), torch.enable_grad(), trace:
             output = model(*arguments, **named)
         trace.recording.unused = [name for name, p in model.named_parameters() if trace.parameter(p) not in trace.used]
         return trace.finish(output)
+
+
+def _outside_of_inference(leaf: Any) -> Any:
+    return leaf.clone() if torch.is_tensor(leaf) and leaf.is_inference() else leaf
 
 
 def _tell_higher_order() -> None:
