@@ -138,8 +138,8 @@ def _data(module: Any, layer: Dict[str, Any], dtype: Any, device: Any, channels_
 
     made = []
     if hasattr(module, "specs"):  # an operator
-        return [torch.randn(shape, device=device, dtype=dtype).requires_grad_() if kind.is_floating_point else
-                torch.zeros(shape, device=device, dtype=kind) for shape, kind in module.specs]
+        return [torch.randn(shape, device=device, dtype=dtype).requires_grad_(at not in module.written) if kind.is_floating_point else
+                torch.zeros(shape, device=device, dtype=kind) for at, (shape, kind) in enumerate(module.specs)]
     entries = getattr(module, "num_embeddings", None)
     for shape in layer.get("input_shapes", [layer["in_shape"]]):
         if entries is not None:

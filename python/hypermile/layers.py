@@ -23,12 +23,19 @@ def export_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[s
 
     Every operator that PyTorch runs is seen, inside and outside of modules. Parameters that no operator used, and operators of
     other packages whose operations nothing tells, are named in a warning."""
-    from .trace import arguments_of, batch_of, record, without_data
+    from .tensors import arguments_of, batch_of, without_data
+    from .trace import record
 
     arguments, named = arguments_of(inputs)
     if shapes_only:
         model, (arguments, named) = without_data(model, (arguments, named))
-    recording = record(model, arguments, named)
+    try:
+        recording = record(model, arguments, named)
+    except RuntimeError as problem:
+        if not shapes_only:
+            raise
+        first = (str(problem).splitlines() or [""])[0]
+        raise ValueError(f"{name or type(model).__name__} does not run without data ({first}); leave shapes_only out") from problem
     document = {"format": FORMAT, "name": name or type(model).__name__, "batch": batch_of((arguments, named)), "optimizer": optimizer,
                 "matrix_flops": recording.flops, "layers": [recorded.layer for recorded in recording.layers]}
     if not recording.layers:

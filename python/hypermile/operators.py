@@ -7,8 +7,9 @@ operator that a forward pass runs. An operator without a rule here counts as ele
 
 from __future__ import annotations
 
+import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
@@ -41,20 +42,38 @@ class Rule:
     product: Optional[Product] = None
     recompute: float = 0
     flops: Optional[float] = None  # where there is no product; without it, one operation for each value of the output
-    foreign: bool = False  # of another package, without a formula: it counts as element-wise
+    foreign: bool = False  # without a formula for what it computes: it counts as element-wise
+    main: int = 0  # which of its tensors is its input; before it come those that are added to the result
 
 
-def is_free(name: str) -> bool:
-    """Whether an operator only reserves memory."""
-    return name in _FACTORIES
+def is_free(namespace: str, name: str) -> bool:
+    """Whether an operator only reserves memory, or only marks a place for a profiler."""
+    return name in _FACTORIES or namespace == "profiler"
 
 
-def rule_of(function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any, outputs: Sequence[Any]) -> Rule:
-    """`function` is an operator of torch.ops, and `outputs` are the tensors in its result."""
+@functools.lru_cache(maxsize=None)
+def is_composite(function: Any) -> bool:
+    """Whether an operator without a rule is made of others, which the dispatcher shows instead."""
+    namespace, name = function._schema.name.split("::", 1)
+    if namespace == "aten" and (name in _MATRIX or name in _NAMED):
+        return False
+    known: Any = getattr(getattr(torch, "_C"), "_dispatch_has_kernel_for_dispatch_key")
+    try:
+        return bool(known(function.name(), "CompositeImplicitAutograd"))
+    except RuntimeError:  # of PyTorch's compilers, and unknown to the dispatcher
+        return False
+
+
+def rule_of(function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any, outputs: Sequence[Any],
+            nested: bool = False) -> Rule:
+    """`function` is an operator of torch.ops, and `outputs` are the tensors in its result. `nested` says that tensors are what
+    nested ones hold, whose products are known only with a weight."""
     namespace, name = function._schema.name.split("::", 1)
     name = name.rstrip("_")  # of an in-place operator
     own = namespace == "aten"
     maker = _MATRIX.get(name) if own else None
+    if nested and name in ("matmul", "bmm"):
+        return Rule("elementwise", f"nested {name}", foreign=True)
     if maker is not None:
         return maker([*arguments, *named.values()], outputs)
     if own and name in _NAMED:
@@ -89,6 +108,11 @@ def _mm(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
     return Rule("linear", "Linear", Product(rows, inner, columns))
 
 
+def _linear(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    data, (out, inner) = arguments[0], _shape(arguments[1])
+    return Rule("linear", "Linear", Product(data.numel() / inner, inner, out))
+
+
 def _bmm(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
     (count, rows, inner), columns = _shape(arguments[0]), arguments[1].shape[-1]
     return Rule("matmul", "MatMul", Product(rows, inner, columns, 1, count))
@@ -101,7 +125,7 @@ def _vector(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
 
 def _after_first(maker: "Callable[[Sequence[Any], Sequence[Any]], Rule]") -> "Callable[[Sequence[Any], Sequence[Any]], Rule]":
     """For operators whose first argument is added to the product."""
-    return lambda arguments, outputs: maker(arguments[1:], outputs)
+    return lambda arguments, outputs: replace(maker(arguments[1:], outputs), main=1)
 
 
 def _convolution(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
@@ -118,13 +142,36 @@ def _convolution(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
     return Rule("conv", name, Product(positions, inner, out / groups, taps, groups))
 
 
-def _attention(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
-    """Scores and weighted sum in one kernel, whose backward pass computes the scores again."""
-    query, value = arguments[0], arguments[2]
-    keys = arguments[1].shape[-2]
+def _convolution_backward(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """In a forward pass that takes gradients itself: as many operations for the input's and the weights' as forward."""
+    gradient, data, weight, _bias, *window = arguments[:8]
+    forward = _convolution([data, weight, None, *window], [gradient])
+    wanted = sum(arguments[10][:2])
+    assert forward.product is not None
+    return replace(forward, type="ConvBackward", product=replace(forward.product, count=forward.product.count * wanted))
+
+
+def attention_rule(query: Any, key: Any, value: Any) -> Rule:
+    """Scores and weighted sum in one kernel, whose backward pass computes the scores again. Keys name its shape, because the
+    result has that of the queries."""
     count = math.prod(query.shape[:-2])
     width = (query.shape[-1] + value.shape[-1]) / 2
-    return Rule("matmul", "Attention", Product(query.shape[-2], width, keys, 1, 2 * count), recompute=0.5)
+    return Rule("matmul", "Attention", Product(query.shape[-2], width, key.shape[-2], 1, 2 * count), recompute=0.5, main=1)
+
+
+def _attention(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    return attention_rule(*arguments[:3])
+
+
+def _distances(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """Euclidean distances by a product, of rows that have their norms and a one appended."""
+    (*batch, rows, inner), columns = _shape(arguments[0]), arguments[1].shape[-2]
+    return Rule("matmul", "EuclideanDist", Product(rows, inner + 2, columns, 1, math.prod(batch)))
+
+
+def _differences(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
+    """Distances pair by pair: a difference, a power and an addition for each value."""
+    return Rule("elementwise", "PairwiseDist", flops=3 * outputs[0].numel() * arguments[0].shape[-1])
 
 
 def _trilinear(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
@@ -153,11 +200,13 @@ def _rnn_of_cudnn(arguments: Sequence[Any], outputs: Sequence[Any]) -> Rule:
 
 
 _MATRIX: "Dict[str, Callable[[Sequence[Any], Sequence[Any]], Rule]]" = {
-    "mm": _mm, "addmm": _after_first(_mm), "_addmm_activation": _after_first(_mm), "_int_mm": _mm, "_scaled_mm": _mm, "bmm": _bmm,
+    "linear": _linear, "mm": _mm, "addmm": _after_first(_mm), "_addmm_activation": _after_first(_mm), "_int_mm": _mm,
+    "_scaled_mm": _mm, "bmm": _bmm,
     "baddbmm": _after_first(_bmm), "addbmm": _after_first(_bmm), "_trilinear": _trilinear, "mv": _vector,
     "addmv": _after_first(_vector), "dot": _vector, "convolution": _convolution, "_convolution": _convolution,
     "convolution_overrideable": _convolution, "cudnn_convolution": _convolution, "mkldnn_convolution": _convolution,
-    "conv2d": _convolution, "_scaled_dot_product_flash_attention": _attention,
+    "conv2d": _convolution, "convolution_backward": _convolution_backward, "_euclidean_dist": _distances,
+    "_cdist_forward": _differences, "_scaled_dot_product_flash_attention": _attention,
     "_scaled_dot_product_flash_attention_for_cpu": _attention, "_scaled_dot_product_efficient_attention": _attention,
     "_scaled_dot_product_cudnn_attention": _attention, "_scaled_dot_product_fused_attention_overrideable": _attention,
     "_transformer_encoder_layer_fwd": _whole_layer, "mkldnn_rnn_layer": _layer_of_mkldnn,

@@ -80,13 +80,17 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
     """
     import torch
 
-    from .trace import arguments_of, batch_of, tensors_of
+    from .tensors import arguments_of, batch_of, tensors_of
 
     if settings is None:  # `hypermile sweep --layers` says what to measure, and where to write it
         settings = os.environ.get("HYPERMILE_LAYERS_SETTINGS", "default").split(";")
         path = path or os.environ.get("HYPERMILE_LAYERS_OUT")
         gpu = gpu or os.environ.get("HYPERMILE_LAYERS_GPU")
-    settings = [_core.check_setting(setting) for setting in settings]
+    settings = [_core.check_setting(setting) for setting in ([settings] if isinstance(settings, str) else settings)]
+    if not settings:
+        raise ValueError("settings is empty; give at least \"default\"")
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds is {seconds}; give a number above 0")
     arguments, named = arguments_of(inputs)
     tensors = tensors_of([arguments, named])
     on_cuda = any(tensor.is_cuda for tensor in tensors)
@@ -125,6 +129,8 @@ def profile_layers(model: "torch.nn.Module", inputs: Any, path: "Optional[Union[
                 if path is not None:
                     _append(cost, path)
             first = first or next((cost for cost in costs if cost.setting == "default"), None)
+    if not costs:
+        raise ValueError(f"{known['model']} has no layer that runs alone with a gradient on {device.type} in {precision}")
     return costs
 
 
@@ -133,7 +139,8 @@ def _step_clock(call: Callable[[], Any], model: "torch.nn.Module", seconds: floa
     layers. None where the network's first output has no gradient."""
     import torch
 
-    from .trace import tensors_of, unchanged_buffers
+    from .tensors import tensors_of
+    from .trace import unchanged_buffers
 
     parameters = [p for p in model.parameters() if p.requires_grad]
     samples: List[Dict[str, Any]] = []

@@ -8,12 +8,10 @@ by export_layers() and profile_layers(). What cannot be seen is a kernel that is
 
 from __future__ import annotations
 
-import copy
 import importlib
 import inspect
 import itertools
 import sys
-from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -22,7 +20,8 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .operators import is_free, rule_of
+from .operators import Rule, attention_rule, is_composite, is_free, rule_of
+from .tensors import elements_of, mapped, offset_of, shape_of, storage_of, tensors_of, without_nesting
 
 # Modules whose cost the planner derives from shapes (src/plan/torch_layer.cpp). Others are recorded operator by operator.
 KNOWN = frozenset((
@@ -47,34 +46,35 @@ class Operator(torch.nn.Module):
             function = getattr(getattr(getattr(operators, namespace), name.rstrip("_")), function._overloadname)
         self.function = function
         self.specs: List[Tuple[Tuple[int, ...], Any]] = []
-        self.arguments = [self._placed(argument) for argument in arguments]
-        self.named = {key: self._placed(argument) for key, argument in named.items()}
+        self.written: List[int] = []  # of these, which it changes, as a batch norm its running mean; they cannot be leaves
+        self.arguments: List[Any] = []
+        for argument, told in zip(arguments, function._schema.arguments):
+            first = len(self.specs)
+            self.arguments.append(mapped(argument, self._placed))
+            written = told.alias_info is not None and told.alias_info.is_write
+            if written or told.name.startswith("running_"):  # PyTorch does not say it of every batch norm
+                self.written.extend(range(first, len(self.specs)))
+        self.named: Dict[str, Any] = mapped(named, self._placed)
 
     def _placed(self, argument: Any) -> Any:
         if torch.is_tensor(argument):
             self.specs.append((tuple(argument.shape), argument.dtype))
             return _Place(len(self.specs) - 1)
-        if isinstance(argument, (list, tuple)):
-            return type(argument)(self._placed(item) for item in argument)
         return argument
 
     def forward(self, *tensors: Any) -> Any:
         def filled(argument: Any) -> Any:
-            if isinstance(argument, _Place):
-                return tensors[argument.index]
-            if isinstance(argument, (list, tuple)):
-                return type(argument)(filled(item) for item in argument)
-            return argument
+            return tensors[argument.index] if isinstance(argument, _Place) else argument
 
-        return self.function(*map(filled, self.arguments), **{key: filled(value) for key, value in self.named.items()})
+        return self.function(*mapped(self.arguments, filled), **mapped(self.named, filled))
 
     def __deepcopy__(self, _memo: Any) -> "Operator":
         return self
 
 
-@dataclass(frozen=True)
 class _Place:
-    index: int
+    def __init__(self, index: int) -> None:
+        self.index = index
 
 
 @dataclass
@@ -83,6 +83,9 @@ class Recorded:
 
     layer: Dict[str, Any]
     module: Optional[torch.nn.Module]
+    uses: List[Any] = field(default_factory=list)  # parameters, as _Trace.parameter() names them
+    nodes: List[Any] = field(default_factory=list)  # of autograd, at its outputs
+    judged: bool = True  # False where autograd does not tell: in a torch.autograd.Function, and for a change in place
 
 
 @dataclass
@@ -101,82 +104,122 @@ class _Call:
     module: torch.nn.Module
     known: bool
     first: int  # number of layers recorded before it
-    parameters: Dict[str, bool]  # as _Trace.parameter_flags() says
 
 
 class _Trace(TorchDispatchMode):
+    supports_higher_order_operators = True  # PyTorch 2.7 or later asks; before, _tell_higher_order() says so
+
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
         self.recording = Recording()
         self.calls: List[_Call] = []
         self.spans: Dict[Any, List[Tuple[int, int]]] = {}  # of parameters in each storage: offset and size
         for p in model.parameters():
-            self.spans.setdefault(_storage(p), []).append((_offset(p), p.numel()))
+            self.spans.setdefault(storage_of(p), []).append((offset_of(p), p.numel()))
+        self.wide = {self.parameter(p) for p in model.parameters() if p.dim() > 1}  # whose gradients are matrix products
         self.learnt = {self.parameter(p) for p in model.parameters() if p.requires_grad}
-        self.updated: set[Any] = set()  # parameters whose update an earlier layer includes
+        self.used: set[Any] = set()
         self.functions: List[bool] = []  # of each torch.autograd.Function under way, whether its inputs have a gradient
+        self.latest: Optional[Tuple[Recorded, List[Any], bool]] = None  # a layer whose outputs autograd is about to see
+        self.leaves: List[Tuple[int, int]] = []  # layers of calls of modules without children
 
     def parameter(self, tensor: Any) -> "Optional[Tuple[Any, int, int]]":
         """The parameter that a tensor is, or is a view of: storage, offset and size."""
-        storage = _storage(tensor)
+        storage = storage_of(tensor)
         for offset, size in self.spans.get(storage, ()):
-            if offset <= _offset(tensor) < offset + size:
+            if offset <= offset_of(tensor) < offset + size:
                 return storage, offset, size
         return None
 
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), named: Any = None) -> Any:
-        result = function(*arguments, **(named or {}))
-        if self._see(function, arguments, named or {}, result):
-            self.recording.layers[-1].module = _alone(function, arguments, named or {})
+        named = named or {}
+        self._settle()
+        if not hasattr(function, "_schema"):
+            return self.higher(function, arguments, named)
+        if is_composite(function):  # in inference mode autograd has not resolved it
+            with self:
+                return function.decompose(*arguments, **named)
+        result = function(*arguments, **named)
+        if self._see(function, arguments, named, result):
+            self.recording.layers[-1].module = _alone(function, arguments, named)
         return result
+
+    def higher(self, function: Any, arguments: Sequence[Any], named: Dict[str, Any]) -> Any:
+        """An operator that takes functions, as flex_attention() does."""
+        name = getattr(function, "__name__", str(function))
+        if name == "cond":
+            taken, yes, no, operands = arguments[:4]
+            with self:
+                return (yes if taken else no)(*operands)
+        result = function(*arguments, **named)
+        attention = name == "flex_attention"
+        rule = attention_rule(*arguments[:3]) if attention else Rule("elementwise", f"higher_order::{name}", foreign=True)
+        self._add(name, rule, tensors_of(arguments[:3] if attention else [arguments, named]), tensors_of(result))
+        return result
+
+    def _settle(self) -> None:
+        """Notes where autograd continues from the latest layer, which it says after the operator has run."""
+        if self.latest is not None:
+            self._judge(*self.latest)
+        self.latest = None
+
+    def _judge(self, recorded: Recorded, outputs: List[Any], gradients: bool) -> None:
+        """`gradients` says whether they were switched on. Where weights that learn then have none, autograd does not show them: in a
+        function that vmap() or PyTorch's compilers transformed."""
+        recorded.nodes = [t.grad_fn for t in outputs if t.grad_fn is not None]
+        hidden = gradients and not recorded.nodes and not self.learnt.isdisjoint(recorded.uses)
+        recorded.judged = recorded.judged and not hidden
 
     def _see(self, function: Any, arguments: Sequence[Any], named: Dict[str, Any], result: Any) -> bool:
         """Whether the operator became a layer."""
         namespace, name = function._schema.name.split("::", 1)
         inputs, outputs = tensors_of([arguments, named]), tensors_of(result)
-        if is_free(name) or not any(t.numel() for t in outputs):
+        if is_free(namespace, name) or not any(t.numel() for t in outputs):
             return False
-        bare = name.rstrip("_")
-        rule = rule_of(function, arguments, named, result, outputs)
+        nested = any(t.is_nested for t in [*inputs, *outputs])
+        if nested:
+            arguments, named, result = without_nesting([list(arguments), named, result])
+            inputs, outputs = tensors_of([arguments, named]), tensors_of(result)
+        rule = rule_of(function, arguments, named, result, outputs, nested)
+        views = {storage_of(t) for t in inputs}
+        if not name.endswith("_") and all(storage_of(t) in views for t in outputs) and rule.product is None:
+            return False
+        return self._add(name, rule, inputs, outputs) and not nested
+
+    def _add(self, name: str, rule: Rule, inputs: List[Any], outputs: List[Any]) -> bool:
         if rule.foreign:
             self.recording.foreign[rule.type] = None
         if rule.product is not None:
             if not rule.product.flops:
                 return False
             self.recording.flops += rule.product.flops
-        used = [key for key in map(self.parameter, inputs) if key is not None]
-        views = {_storage(t) for t in inputs}
-        if not name.endswith("_") and all(_storage(t) in views for t in outputs) and rule.product is None:
-            return False
+        uses = list(dict.fromkeys(key for key in map(self.parameter, inputs) if key is not None))
+        self.used.update(uses)
         path = self.calls[-1].path if self.calls else ""
-        self.recording.layers.append(Recorded(self._operator(path, bare, rule, inputs, outputs, used), None))
+        layer = self._operator(path, name.rstrip("_"), rule, inputs, outputs)
+        recorded = Recorded(layer, None, uses, judged=not self.functions and not name.endswith("_"))
+        self.recording.layers.append(recorded)
+        self.latest = recorded, outputs, torch.is_grad_enabled()
         return True
-
-    def parameter_flags(self, keys: Sequence[Any]) -> Dict[str, bool]:
-        """What is unusual about parameters that a layer uses: an earlier layer shares them, or they do not learn."""
-        if keys and self.learnt and self.learnt.isdisjoint(keys):
-            return {"trains": False, "weight_gradient": False}
-        return {"trains": False} if keys and self.updated.issuperset(keys) else {}
 
     def has_gradient(self, inputs: Sequence[Any]) -> bool:
         """Whether a backward pass computes gradients of inputs. Inside of a torch.autograd.Function PyTorch does not say so."""
         return not self.learnt or any(self.functions[-1:]) or any(t.requires_grad and self.parameter(t) is None for t in inputs)
 
-    def _operator(self, path: str, name: str, rule: Any, inputs: List[Any], outputs: List[Any],
-                  used: List[Any]) -> Dict[str, Any]:
+    def _operator(self, path: str, name: str, rule: Rule, inputs: List[Any], outputs: List[Any]) -> Dict[str, Any]:
+        main = inputs[rule.main] if rule.main < len(inputs) and inputs[rule.main].numel() else None
         inputs, outputs = ([t for t in tensors if t.numel()] for tensors in (inputs, outputs))
         shapes = [list(t.shape) for t in inputs if t.is_floating_point()]
-        layer: Dict[str, Any] = {"name": f"{path}:{name}", "type": rule.type, "in_shape": shape_of(inputs[0] if inputs else outputs[0]),
-                                 "out_shape": shape_of(outputs[0])}
-        used = list(dict.fromkeys(used))
-        params = sum(size for _, _, size in used)
+        main = main if main is not None else next(iter([*inputs, *outputs]))
+        layer: Dict[str, Any] = {"name": f"{path}:{name}", "type": rule.type, "in_shape": shape_of(main), "out_shape": shape_of(outputs[0])}
+        weights = {(self.parameter(t), offset_of(t)): t for t in inputs if self.parameter(t) is not None}
+        params = sum(min(elements_of(t), key[2]) for (key, _), t in weights.items() if key is not None)
         if params:
-            layer.update(params=params, **self.parameter_flags(used))
-            self.updated.update(used)
+            layer["params"] = params
         if not self.has_gradient(inputs):
             layer["input_gradient"] = False
         same = len(shapes) < 2 or all(shape == layer["out_shape"] for shape in shapes)
-        if rule.type in _BY_SHAPE or (rule.type == "Add" and len(shapes) == 2 and same and not used):
+        if rule.type in _BY_SHAPE or (rule.type == "Add" and len(shapes) == 2 and same and not weights):
             return layer
         if rule.type == "Embedding":
             layer.update(in_shape=shape_of(inputs[1]), num_embeddings=int(inputs[0].shape[0]))
@@ -189,31 +232,73 @@ class _Trace(TorchDispatchMode):
             layer["flops"] = rule.flops
         if rule.recompute:
             layer["recompute"] = rule.recompute
-        read = {(_storage(t), _offset(t)): t for t in inputs if self.parameter(t) is None}.values()
-        layer["values_in"] = sum(_elements(t) for t in read if t.is_floating_point())
-        layer["values_out"] = sum(_elements(t) for t in outputs if t.is_floating_point())
-        layer["bytes"] = sum(_elements(t) * t.element_size() for t in [*read, *outputs] if not t.is_floating_point())
+        read = {(storage_of(t), offset_of(t)): t for t in inputs if self.parameter(t) is None}.values()
+        layer["values_in"] = sum(elements_of(t) for t in read if t.is_floating_point())
+        layer["values_out"] = sum(elements_of(t) for t in outputs if t.is_floating_point())
+        layer["bytes"] = sum(elements_of(t) * t.element_size() for t in [*read, *outputs] if not t.is_floating_point())
         return layer
 
     def enter(self, path: str, module: torch.nn.Module) -> None:
-        flags = self.parameter_flags([self.parameter(p) for p in module.parameters(recurse=False)]) if _is_known(module) else {}
-        self.calls.append(_Call(path, module, _is_known(module), len(self.recording.layers), flags))
+        self._settle()
+        self.calls.append(_Call(path, module, _is_known(module), len(self.recording.layers)))
 
     def leave(self, inputs: Any, output: Any) -> None:
+        self._settle()
         call = self.calls.pop()
-        operators = self.recording.layers[call.first:]
-        if not operators:
+        if len(self.recording.layers) == call.first:
             return  # nothing ran, as in a Flatten, or a Dropout that is off
         alone = call.known and not any(self.parameter(t) is not None for t in tensors_of(inputs))
         layer = describe(call.path, call.module, inputs, output) if alone else None
         if layer is None:
             if not any(True for _ in call.module.children()):
-                self.recording.layers[call.first:] = _merged(operators)
+                self.leaves.append((call.first, len(self.recording.layers)))
             return
-        layer.update(call.parameters)
         if not self.has_gradient(tensors_of(inputs)):
             layer["input_gradient"] = False
-        self.recording.layers[call.first:] = [Recorded(layer, call.module)]
+        uses = [self.parameter(p) for p in call.module.parameters(recurse=False) if p.numel()]
+        self.used.update(uses)
+        recorded = Recorded(layer, call.module, uses, judged=not self.functions)
+        self._judge(recorded, tensors_of(output), torch.is_grad_enabled())
+        self.recording.layers[call.first:] = [recorded]
+
+    def finish(self, output: Any) -> Recording:
+        """Says of each layer whether it learns, and joins equal operators."""
+        self._settle()
+        alive = _reached([t.grad_fn for t in tensors_of(output) if t.grad_fn is not None]) if self.learnt else None
+        updated: set[Any] = set()
+        for recorded in self.recording.layers:
+            dead = alive is not None and recorded.judged and alive.isdisjoint(recorded.nodes)
+            recorded.layer.update(self._learning(recorded, dead, updated))
+            recorded.nodes = []
+        for first, end in reversed(self.leaves):
+            self.recording.layers[first:end] = _merged(self.recording.layers[first:end])
+        return self.recording
+
+    def _learning(self, recorded: Recorded, dead: bool, updated: "set[Any]") -> Dict[str, Any]:
+        """What is unusual about how a layer learns. `updated` are parameters whose update an earlier layer includes."""
+        flags: Dict[str, Any] = {"input_gradient": False} if dead else {}
+        if not recorded.uses:
+            return flags
+        learning = [] if dead else [key for key in recorded.uses if not self.learnt or key in self.learnt]
+        weights = self.wide.intersection(recorded.uses) or set(recorded.uses)
+        if weights.isdisjoint(learning):
+            flags["weight_gradient"] = False
+        fresh = sum(size for key in learning if key not in updated for size in key[2:])
+        updated.update(learning)
+        if fresh == 0:
+            flags["trains"] = False
+        elif fresh != recorded.layer["params"]:
+            flags["updated"] = fresh
+        return flags
+
+
+def _reached(nodes: List[Any]) -> "Optional[set[Any]]":
+    """The nodes that a backward pass from `nodes` runs; None without any, where nothing says what a loss will use."""
+    found = set(nodes)
+    while nodes:
+        nodes = [after for node in nodes for after, _ in node.next_functions if after is not None and after not in found]
+        found.update(nodes)
+    return found or None
 
 
 def _is_known(module: torch.nn.Module) -> bool:
@@ -232,26 +317,36 @@ def _alone(function: Any, arguments: Sequence[Any], named: Dict[str, Any]) -> Op
     return made if made.specs and numbers else None
 
 
-def arguments_of(inputs: Any) -> "Tuple[Tuple[Any, ...], Dict[str, Any]]":
-    """Positional and named arguments of a call: `inputs` is a tensor, a tuple of arguments, or a mapping of named ones."""
-    if isinstance(inputs, Mapping):
-        return (), dict(inputs)
-    return (inputs if isinstance(inputs, tuple) else (inputs,)), {}
-
-
 def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dict[str, Any]] = None) -> Recording:
     """Runs the forward pass once. Buffers, such as running means, are afterwards what they were before."""
     named = named or {}
+    if any(t.is_nested and t.layout == torch.strided for t in tensors_of([list(arguments), named])):
+        raise ValueError("nested tensors in strided layout are not supported; give them layout=torch.jagged, or pad them")
     if any(is_lazy(p) for p in itertools.chain(model.parameters(), model.buffers())):
         with torch.no_grad():
             model(*arguments, **named)  # a lazy module gets its shapes from its first call
     if "torch.utils.checkpoint" in sys.modules and hasattr(torch, "_disable_dynamo"):
         importlib.import_module("torch._dynamo")  # the first checkpoint imports it, which runs operators
-    trace = _Trace(model)
-    with unchanged_buffers(model), _hooks(model, trace), _functions(trace), _no_fast_path(), torch.enable_grad(), trace:
-        model(*arguments, **named)
-    trace.recording.unused = [name for name, p in model.named_parameters() if trace.parameter(p) not in trace.updated]
-    return trace.recording
+    with torch.inference_mode(False):
+        arguments, named = mapped((tuple(arguments), named), _outside_of_inference)
+        trace = _Trace(model)
+        _tell_higher_order()
+        with unchanged_buffers(model), _hooks(model, trace), _functions(trace), _no_fast_path(model), torch.enable_grad(), trace:
+            output = model(*arguments, **named)
+        trace.recording.unused = [name for name, p in model.named_parameters() if trace.parameter(p) not in trace.used]
+        return trace.finish(output)
+
+
+def _outside_of_inference(leaf: Any) -> Any:
+    return leaf.clone() if torch.is_tensor(leaf) and leaf.is_inference() else leaf
+
+
+def _tell_higher_order() -> None:
+    """PyTorch 2.5 and 2.6 want to know of each operator that takes functions what a mode does with it."""
+    operators: Dict[str, Any] = getattr(getattr(torch, "_ops"), "_higher_order_ops", {})
+    for operator in operators.values():
+        if _Trace not in getattr(operator, "python_key_table", (_Trace,)):
+            operator.py_impl(_Trace)(lambda mode, *arguments, operator=operator, **named: mode.higher(operator, arguments, named))
 
 
 @contextmanager
@@ -294,18 +389,22 @@ def _functions(trace: _Trace) -> Iterator[None]:
 
 
 @contextmanager
-def _no_fast_path() -> Iterator[None]:
-    """Makes frozen transformers run operator by operator, where PyTorch would run a whole layer as one (PyTorch 2.3 or later)."""
-    switches: Any = getattr(torch.backends, "mha", None)
-    if switches is None:
-        yield
-        return
-    before = switches.get_fastpath_enabled()
-    switches.set_fastpath_enabled(False)
+def _no_fast_path(model: torch.nn.Module) -> Iterator[None]:
+    """Makes frozen transformers run operator by operator, where PyTorch would run a whole layer as one, or on nested tensors."""
+    switches: Any = getattr(torch.backends, "mha", None)  # PyTorch 2.3 or later
+    encoders: List[Any] = [m for m in model.modules() if getattr(m, "enable_nested_tensor", False)]
+    before = switches is not None and switches.get_fastpath_enabled()
     try:
+        if before:
+            switches.set_fastpath_enabled(False)
+        for encoder in encoders:
+            encoder.enable_nested_tensor = False
         yield
     finally:
-        switches.set_fastpath_enabled(before)
+        if before:
+            switches.set_fastpath_enabled(True)
+        for encoder in encoders:
+            encoder.enable_nested_tensor = True
 
 
 @contextmanager
@@ -321,13 +420,15 @@ def unchanged_buffers(model: torch.nn.Module) -> Iterator[None]:
 
 def describe(path: str, module: Any, inputs: Any, output: Any) -> Optional[Dict[str, Any]]:
     """A module as one layer; None for one without tensors as input or output."""
-    shapes = [list(tensor.shape) for tensor in tensors_of(inputs)]
-    outputs = [list(tensor.shape) for tensor in tensors_of(output)]
+    kind = type(module).__name__
+    shapes, outputs = ([list(tensor.shape) for tensor in tensors_of(without_nesting(value))] for value in (inputs, output))
     if not shapes or not outputs:
         return None
+    if kind.startswith("Conv") or "Pool" in kind:  # a single image, without a batch
+        shapes, outputs = ([[1, *shape] if len(shape) == 1 + int(kind[-2]) else shape for shape in all] for all in (shapes, outputs))
     layer: Dict[str, Any] = {
         "name": path,
-        "type": type(module).__name__,
+        "type": kind,
         "in_shape": shapes[0],
         "out_shape": outputs[0],
         "params": sum(parameter.numel() for parameter in module.parameters(recurse=False)),
@@ -364,62 +465,3 @@ def _merged(layers: List[Recorded]) -> List[Recorded]:
         if counts[key] > 1:
             recorded.layer["repeat"] = counts[key]
     return list(first.values())
-
-
-def tensors_of(value: Any) -> List[Any]:
-    if torch.is_tensor(value):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in tensors_of(item)]
-    return []
-
-
-def batch_of(value: Any) -> int:
-    """The first extent of the first tensor that has one."""
-    return next((int(tensor.shape[0]) for tensor in tensors_of(value) if tensor.dim() > 0), 1)
-
-
-def shape_of(tensor: Any) -> List[int]:
-    """A scalar counts as one value."""
-    return list(tensor.shape) or [1]
-
-
-def _storage(tensor: Any) -> Any:
-    """The same for all views of a tensor."""
-    try:
-        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()  # before PyTorch 2
-    except (NotImplementedError, RuntimeError):  # a sparse tensor has no storage
-        return id(tensor)
-    return storage._cdata
-
-
-def _offset(tensor: Any) -> int:
-    return int(tensor.storage_offset()) if tensor.layout == torch.strided else 0
-
-
-def _elements(tensor: Any) -> int:
-    """Values in memory: an expanded tensor has fewer than its shape says."""
-    count = 1
-    if tensor.layout != torch.strided:
-        return int(tensor._nnz()) if hasattr(tensor, "_nnz") else int(tensor.numel())
-    for extent, stride in zip(tensor.shape, tensor.stride()):
-        if stride != 0:
-            count *= extent
-    return count
-
-
-def without_data(model: torch.nn.Module, arguments: Any) -> "Tuple[torch.nn.Module, Any]":
-    """Copies of a model and its arguments on the meta device, where nothing is computed."""
-    def moved(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: moved(item) for key, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return type(value)(moved(item) for item in value)
-        return value.to("meta") if hasattr(value, "to") else value
-
-    # Weights that two modules share stay one: a copy takes them from here.
-    made: Dict[int, Any] = {id(p): torch.nn.Parameter(p.detach().to("meta"), p.requires_grad) for p in model.parameters()}
-    made.update((id(b), b.detach().to("meta")) for b in model.buffers())
-    return copy.deepcopy(model, made).to("meta"), moved(arguments)

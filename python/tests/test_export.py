@@ -2,6 +2,7 @@
 """export_layers() loses nothing of a network: its products agree with published figures, with formulas and, where PyTorch has it,
 with PyTorch's own counter; `hypermile plan` counts the same, and all parameters are there."""
 
+import collections
 import csv
 import json
 import subprocess
@@ -34,7 +35,7 @@ def planned_flops(document):
 
 
 def trained(document):
-    return sum(layer.get("params", 0) for layer in document["layers"] if layer.get("trains", True))
+    return sum(layer.get("updated", layer.get("params", 0) if layer.get("trains", True) else 0) for layer in document["layers"])
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +186,28 @@ def checkpointed(reentrant):
     return By(forward, first=torch.nn.Linear(8, 8), blocks=torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(3)))
 
 
+def inferred(self, x):
+    with torch.inference_mode():
+        y = torch.nn.functional.linear(x @ self.w, self.w)
+    return torch.einsum("ij,jk->ik", torch.einsum("ij,jk->ik", y.clone(), self.w), self.w)
+
+
+def slope(self, x):
+    x = x.clone().requires_grad_()
+    return torch.autograd.grad(self.c(x).sum(), x, create_graph=True)[0] * self.c.bias.sum()
+
+
+def marked(self, x):
+    with torch.profiler.record_function("block"):
+        return self.first(x)
+
+
+def tied(words, out):
+    out.weight = words.weight
+    return torch.nn.Sequential(words, out)
+
+
+Pair = collections.namedtuple("Pair", "a b")
 LINEAR = torch.nn.Linear
 # Name: what makes (model, inputs), the operations by formula, and the layers before which nothing learns.
 ODD = {
@@ -218,6 +241,25 @@ ODD = {
              2 * 2 * 36 * 8 * 27, 1),
     "script": (lambda: (torch.jit.script(torch.nn.Sequential(LINEAR(8, 8), torch.nn.ReLU(), LINEAR(8, 8))), torch.zeros(4, 8)),
                2 * 2 * 4 * 64, 1),
+    "matrix products in inference mode": (
+        lambda: (By(inferred, w=torch.nn.Parameter(torch.zeros(8, 8))), torch.zeros(4, 8)), 4 * 2 * 4 * 64, None),
+    "padding in a frozen encoder": (
+        lambda: (frozen(torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), 2)),
+                 {"src": torch.zeros(2, 10, 32), "src_key_padding_mask": torch.arange(10).repeat(2, 1) > 7}),
+        2 * (2 * 2 * 10 * (4 * 32 * 32 + 2 * 32 * 64) + 2 * 2 * 2 * 4 * 10 * 10 * 8), 0),
+    "gradients in the forward pass": (lambda: (By(slope, c=torch.nn.Conv2d(3, 4, 3)), torch.zeros(2, 3, 8, 8)),
+                                      2 * 2 * 2 * 36 * 4 * 27, None),
+    "distances": (lambda: (By(lambda s, x: torch.cdist(x, s.c), c=torch.nn.Parameter(torch.zeros(50, 8))), torch.zeros(40, 8)),
+                  2 * 40 * 10 * 50, None),
+    "an image without a batch": (lambda: (torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.MaxPool2d(2)), torch.zeros(3, 16, 16)),
+                                 2 * 14 * 14 * 8 * 27, 1),
+    "a weight and its slice": (lambda: (By(lambda s, x: x @ s.w[:8] + (x @ s.w[8:]), w=torch.nn.Parameter(torch.zeros(16, 4))),
+                                        torch.zeros(4, 8)), 2 * 2 * 4 * 8 * 4, None),
+    "a tied output with its own bias": (lambda: (tied(torch.nn.Embedding(50, 8), LINEAR(8, 50)), torch.zeros(2, 5, dtype=torch.long)),
+                                        2 * 10 * 8 * 50, None),
+    "a named tuple": (lambda: (By(lambda s, pair: s.first(pair.a) + pair.b, first=LINEAR(8, 8)), (Pair(torch.zeros(4, 8), torch.zeros(4, 8)),)),
+                      2 * 4 * 64, 1),
+    "a profiler's mark": (lambda: (By(marked, first=LINEAR(8, 8)), torch.zeros(4, 8)), 2 * 4 * 64, 1),
     "named inputs": (lambda: (By(lambda s, x=None, scale=None: s.first(x) * scale, first=LINEAR(8, 8)),
                               {"x": torch.zeros(4, 8), "scale": torch.zeros(4, 8)}), 2 * 4 * 64, 1),
     "an expert without tokens": (lambda: (By(lambda s, x: torch.cat([s.a(x[:0]), s.b(x)]), a=torch.nn.Linear(8, 8), b=LINEAR(8, 8)),

@@ -103,10 +103,35 @@ def test_a_profile_on_the_cpu_has_times_and_calibrates(tmp_path):
     assert calibrated["efficiency"]["shapes"] == len(costs)
 
 
-@pytest.mark.parametrize("wrong", [{"precision": "int4"}, {"settings": ["fast"]}])
+@pytest.mark.parametrize("wrong", [{"precision": "int4"}, {"settings": ["fast"]}, {"settings": []}, {"settings": "fast"},
+                                   {"seconds": 0.0}, {"seconds": -1.0}, {"seconds": float("nan")}, {"seconds": float("inf")}])
 def test_what_cannot_be_profiled_is_one_clear_line(wrong):
     with pytest.raises((ValueError, RuntimeError)):
-        hypermile.profile_layers(torch.nn.Linear(4, 4), torch.zeros(2, 4), seconds=0.01, **wrong)
+        hypermile.profile_layers(torch.nn.Linear(4, 4), torch.zeros(2, 4), **{"seconds": 0.01, **wrong})
+
+
+def test_a_network_of_which_nothing_runs_alone_is_one_clear_line():
+    class Times(torch.nn.Module):
+        def forward(self, ids):
+            return ids * 2
+
+    with pytest.raises(ValueError, match="has no layer that runs alone"):
+        hypermile.profile_layers(Times(), torch.zeros(4, dtype=torch.long), seconds=0.01)
+
+
+def test_a_functional_batch_norm_is_profiled():
+    class Norm(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.shift = torch.nn.Parameter(torch.ones(4)), torch.nn.Parameter(torch.zeros(4))
+            self.register_buffer("mean", torch.zeros(4))
+            self.register_buffer("var", torch.ones(4))
+
+        def forward(self, x):
+            return torch.nn.functional.batch_norm(x, self.mean, self.var, self.scale, self.shift, training=True)
+
+    costs = hypermile.profile_layers(Norm(), torch.randn(8, 4), seconds=0.01)
+    assert [cost.type for cost in costs] == ["BatchNorm2d"]
 
 
 def test_a_grid_of_settings_under_a_lease_with_energy(machine, tmp_path):

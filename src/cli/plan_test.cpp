@@ -176,6 +176,7 @@ TEST(PlanCommand, PlansOnLayersThatSweepMeasured) {
     EXPECT_EQ(refused.code, 2) << other;
     EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
   }
+  EXPECT_EQ(sweep("--gpu sim:a4000 --out " + path.string() + ".b -- vgg16 --batch 8").code, 2);
   EXPECT_EQ(sweep("--gpu sim:a4000 --out " + path.string() + " -- vgg16").code,
             2);  // nothing is overwritten
   std::filesystem::remove(path);

@@ -86,6 +86,13 @@ Result<void> sweep_layers(const CommandArguments& arguments, CommandContext& con
   ASSIGN_OR_RETURN(const GpuName name,
                    parse_gpu_name(options.given("gpu") ? options.text("gpu") : "0"));
   if (const auto* simulated = std::get_if<SimulatedGpu>(&name)) {
+    if (arguments.positional.size() > 1) {
+      return Error{
+          ErrorCode::kUsage,
+          fmt::format("sweep --layers takes one network on a simulated card, not also '{}'",
+                      arguments.positional[1]),
+          "give options before --"};
+    }
     return sweep_simulated_layers(options, simulated->model, arguments.positional.front(),
                                   context.out);
   }

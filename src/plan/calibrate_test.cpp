@@ -62,6 +62,16 @@ TEST(LayerTimes, ReadGroupsOfConvolutionsWhereTheFileHasThem) {
   EXPECT_DOUBLE_EQ((*times)[0].layer.product->taps, 9);
 }
 
+TEST(LayerTimes, LeaveOutOperatorsThatComputeWithACopyOfTheirWeights) {
+  const auto times = read(
+      "m,2,tf32,a,ReLU,2x8,2x8,0,5,9\n"
+      "m,2,tf32,b:convolution,Conv2d,2x8x4x4,2x16x4x4,0,5,9\n");
+
+  ASSERT_TRUE(times) << times.error().line();
+  EXPECT_EQ(times->size(), 1U);
+  EXPECT_FALSE(read("m,2,tf32,b:convolution,Conv2d,2x8x4x4,2x16x4x4,0,nan,9\n"));
+}
+
 TEST(LayerTimes, DeriveKernelAndBiasFromTheParameters) {
   const auto times = read("m,2,tf32,c,Conv2d,2x8x4x4,2x16x4x4,1168,5,9\n");
 

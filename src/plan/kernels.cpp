@@ -131,10 +131,11 @@ std::vector<Kernel> product_kernels(const Layer& layer, Pass pass, const Widths&
 }
 
 std::vector<Kernel> optimizer_kernels(const Layer& layer, Optimizer optimizer) {
-  if (layer.learnt() <= 0 || !layer.updates) return {};
+  const double values = layer.to_update();
+  if (values <= 0) return {};
   const bool adam = optimizer == Optimizer::kAdam;
-  const double flops = (adam ? kAdamFlops : kSgdFlops) * layer.params;
-  const double bytes = (adam ? kAdamValues : kSgdValues) * kMasterBytes * layer.params;
+  const double flops = (adam ? kAdamFlops : kSgdFlops) * values;
+  const double bytes = (adam ? kAdamValues : kSgdValues) * kMasterBytes * values;
   return {stream(flops, bytes, {}, false)};
 }
 

@@ -48,7 +48,7 @@ std::string_view to_string(OpClass op) {
 
 double Network::params() const {
   double sum = 0;
-  for (const Layer& layer : layers) sum += layer.updates ? layer.params : 0;
+  for (const Layer& layer : layers) sum += layer.to_update();
   return sum;
 }
 

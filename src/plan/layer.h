@@ -66,14 +66,16 @@ struct Layer {
   bool bias = false;           // whether `params` includes one value per output channel
   bool input_gradient = true;  // false where no layer before this one learns
   std::optional<Product> product = {};
-  Traffic forward, backward;  // used where there is no product
-  double recompute = 0;       // share of the forward product that the backward pass repeats
-  double repeat = 1;          // number of equal calls, as in a recurrent layer
-  // False where an earlier layer shares the parameters, so that the optimizer updates them there.
-  bool updates = true;
-  bool weight_gradient = true;  // false where the parameters do not learn
+  Traffic forward, backward;    // used where there is no product
+  double recompute = 0;         // share of the forward product that the backward pass repeats
+  double repeat = 1;            // number of equal calls, as in a recurrent layer
+  bool weight_gradient = true;  // false where the weights do not learn
+  // Values that the optimizer updates for this layer, where they are not all that learn: an earlier
+  // layer may share some, or only the bias learns.
+  std::optional<double> updated = {};
 
   double learnt() const { return weight_gradient ? params : 0; }
+  double to_update() const { return updated.value_or(learnt()); }
 };
 
 enum class Optimizer { kSgdMomentum, kAdam };

@@ -53,9 +53,16 @@ Result<LayerTime> read_row(const std::array<std::string, kColumns>& cells,
   if (!groups.empty()) {
     ASSIGN_OR_RETURN(description.groups, parse_integer(groups));
   }
-  ASSIGN_OR_RETURN(MadeLayer made, make_torch_layer(description));
-  time.layer = std::move(made.layer);
-  time.known = made.known;
+  // An operator outside of modules may compute with a copy of its weights, and then fits no type.
+  Result<MadeLayer> made = make_torch_layer(description);
+  if (made) {
+    time.layer = std::move(made->layer);
+    time.known = made->known;
+  } else if (description.name.find(':') != std::string::npos) {
+    time.known = false;
+  } else {
+    return made.error();
+  }
   ASSIGN_OR_RETURN(const double forward, parse_number(cells[kForward]));
   ASSIGN_OR_RETURN(const double backward, parse_number(cells[kBackward]));
   if (!(forward > 0 && backward > 0)) {

@@ -20,6 +20,8 @@ namespace {
 constexpr double kTimeError = 0.01;
 constexpr double kEnergyError = 0.02;
 constexpr double kMostDrift = 2;  // a larger change at the default is no drift
+constexpr double kMost = 1e13;    // of any number in a row
+constexpr double kLeast = 1e-9;   // of a time in microseconds and an energy in joules
 
 constexpr std::array<std::string_view, 7> kNeeded = {"precision", "type",   "in_shape", "out_shape",
                                                      "params",    "fwd_us", "bwd_us"};
@@ -41,16 +43,16 @@ class Row {
     const std::string cell = text(name);
     if (cell.empty()) return std::optional<double>();
     const Result<double> value = parse_number(cell);
-    if (!value || !std::isfinite(*value) || *value < 0) {
+    if (!value || !std::isfinite(*value) || *value < 0 || *value > kMost) {
       return Error{ErrorCode::kParse,
-                   fmt::format("{} is '{}', not a number of 0 or more", name, cell), ""};
+                   fmt::format("{} is '{}', not a plausible number of 0 or more", name, cell), ""};
     }
     return std::optional<double>(*value);
   }
 
   Result<double> positive(std::string_view name) const {
     ASSIGN_OR_RETURN(const std::optional<double> value, number(name));
-    if (value && *value > 0) return *value;
+    if (value && *value >= kLeast) return *value;
     return Error{ErrorCode::kParse, fmt::format("{} must be above 0", name), ""};
   }
 
@@ -75,7 +77,7 @@ Result<MeasuredPass> read_pass(const Row& row, const std::string& pass) {
   const double scale = 1e-6 / drift;
   measured.time_s = {time * scale, time_error.value_or(kTimeError * time) * scale};
   if (energy) {
-    if (*energy <= 0) return Error{ErrorCode::kParse, pass + "_j must be above 0", ""};
+    if (*energy < kLeast) return Error{ErrorCode::kParse, pass + "_j must be above 0", ""};
     measured.energy_j =
         MeasuredValue{*energy / drift_j, energy_error.value_or(kEnergyError * *energy) / drift_j};
   }
@@ -149,6 +151,7 @@ Result<MeasuredLayers> read_measured_layers(std::istream& in, const std::string&
           fmt::format("is about {}, but rows before are about {}", gpu, measured.gpu));
     }
     if (measured.gpu.empty()) measured.gpu = gpu;
+    if (measured.network.empty()) measured.network = row.text("model");
     Result<KeyedLayer> read = read_layer_row(row);
     if (!read) return reader.error(read.error().message);
     const auto step = row.number("step_sm_mhz");

@@ -39,7 +39,8 @@ struct MeasuredLayer {
 
 struct MeasuredLayers {
   std::string file;
-  std::string gpu;  // as NVML names it; empty where the file does not say
+  std::string gpu;      // as NVML names it; empty where the file does not say
+  std::string network;  // the name in its first row, or empty
   // By layer_key(). Rows with the same key and setting are averaged.
   std::map<std::string, std::vector<MeasuredLayer>> layers;
   std::vector<Setting> settings;  // in the file's order

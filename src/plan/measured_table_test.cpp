@@ -226,6 +226,30 @@ TEST(MeasuredPlan, RefusesAnotherCardOrNetworkInOneLine) {
   EXPECT_FALSE(other_batch);
 }
 
+// VGG16 has a few of ResNet50's shapes, which say little about it.
+TEST(MeasuredPlan, RefusesAnotherNetworkThatSharesSomeShapes) {
+  const Network resnet50 = *builtin_network("resnet50", 8);
+  PlanOptions options = training();
+  options.measured = read(profile(resnet50, {}, {{"default"}}));
+  const auto other = make_plan_report(*builtin_network("vgg16", 8), a4000(), options);
+
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().line().find("was measured on resnet50"), std::string::npos);
+  EXPECT_EQ(other.error().line().find('\n'), std::string::npos);
+}
+
+// The file is the network's own, so what it has decides, however little.
+TEST(MeasuredPlan, TakesAFileWithMissingLayers) {
+  const Network resnet50 = *builtin_network("resnet50", 8);
+  PlanOptions options = training();
+  const std::string whole = profile(resnet50, {}, {{"default"}});
+  options.measured = read(whole.substr(0, whole.find('\n', whole.find('\n') + 1) + 1));
+  const auto report = make_plan_report(resnet50, a4000(), options);
+
+  ASSERT_TRUE(report) << report.error().line();
+  EXPECT_LT(report->measured->covered_time, 0.1);
+}
+
 TEST(MeasuredFile, RefusesBadRowsWithFileAndLine) {
   const std::string header =
       "precision,type,in_shape,out_shape,params,setting,fwd_us,bwd_us,fwd_j,drift\n";
@@ -234,6 +258,9 @@ TEST(MeasuredFile, RefusesBadRowsWithFileAndLine) {
                        "tf32,Linear,8x4,8x4,16,default,10,inf,0.1,1\n",
                        "tf32,Linear,8x4,8x4,16,default,10,-1,0.1,1\n",
                        "tf32,Linear,8x4,8x4,16,default,0,20,0.1,1\n",
+                       "tf32,Linear,8x4,8x4,16,default,1e308,20,0.1,1\n",
+                       "tf32,Linear,8x4,8x4,16,default,1e-300,20,0.1,1\n",
+                       "tf32,Linear,8x4,8x4,16,default,10,20,1e200,1\n",
                        "tf32,Linear,8x4,8x4,16,default,10,20,nan,1\n",
                        "tf32,Linear,8x4,8x4,16,default,10,20,0,1\n",
                        "tf32,Linear,8x,8x4,16,default,10,20,0.1,1\n",

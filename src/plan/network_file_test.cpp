@@ -276,6 +276,23 @@ TEST(TorchExport, CountsSharedParametersOnce) {
   EXPECT_EQ(network->params(), 16);
 }
 
+TEST(TorchExport, UpdatesWhatNoEarlierLayerSharesAndABiasThatLearnsAlone) {
+  const char* layer = R"({"name": "a", "type": "Linear", "in_shape": [2, 4], "out_shape": [2, 4],
+                          "params": 20, "bias": true, )";
+  const auto network =
+      parse_torch_export(torch_export(std::string(layer) + R"("trains": true}, )" + layer +
+                                      R"("updated": 4, "weight_gradient": false})"),
+                         "n.json", std::nullopt);
+
+  ASSERT_TRUE(network) << network.error().line();
+  EXPECT_EQ(network->params(), 24);
+  const auto updates = [&](std::size_t i) {
+    return kernels_of(network->layers[i], Pass::kOptimizer, Precision::kFp32, network->optimizer);
+  };
+  ASSERT_EQ(updates(1).size(), 1u);
+  EXPECT_DOUBLE_EQ(updates(0).front().bytes, 5 * updates(1).front().bytes);
+}
+
 TEST(TorchExport, TakesNoOtherBatch) {
   const auto network = parse_torch_export(torch_export(kConv), "n.json", 64);
 

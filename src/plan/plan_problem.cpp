@@ -20,16 +20,21 @@ bool less_enough(double time, double spacing) {
 class Executor {
  public:
   Executor(const PlanProblem& problem, const Assignment& assignment)
-      : problem_(problem), assignment_(assignment), current_(assignment[0]) {}
+      : problem_(problem),
+        assignment_(assignment),
+        current_(assignment[0]),
+        iteration_s_(uniform_totals(problem, current_).time_s) {}
 
   PlanTotals run() {
-    const double iteration = uniform_totals(problem_, current_).time_s;
     const double latency = std::max(problem_.sm.spacing_s, problem_.memory.spacing_s);
-    const double wanted = std::ceil(std::max(kIterations, kLatencies * latency / iteration));
+    const double wanted = std::ceil(std::max(kIterations, kLatencies * latency / iteration_s_));
     const double most =
         std::max(4.0, static_cast<double>(kMostStages) / static_cast<double>(problem_.stages));
     const auto iterations = static_cast<std::size_t>(std::min(wanted, most));
-    for (std::size_t i = 0; i < iterations; ++i) iterate();
+    // An iteration in which nothing was in flight repeats forever.
+    bool settled = false;
+    for (std::size_t i = 0; i < iterations && !settled; ++i) settled = !iterate();
+    if (settled) return uniform_totals(problem_, current_);
     const PlanTotals before = sum_;
     for (std::size_t i = 0; i < iterations; ++i) iterate();
     const double count = static_cast<double>(iterations);
@@ -42,18 +47,24 @@ class Executor {
   }
 
  private:
-  void iterate() {
+  // Whether a request was in flight.
+  bool iterate() {
+    bool any = false;
     for (std::size_t stage = 0; stage < problem_.stages; ++stage) {
       ask(stage);
+      any = any || pending_;
       run_stage(stage);
     }
+    return any;
   }
 
   // Where nothing is in flight, requests the choice that will be wanted when the request acts.
   void ask(std::size_t stage) {
     if (pending_) return;
     const double longest = std::max(problem_.sm.spacing_s, problem_.memory.spacing_s);
-    double ahead = 0;
+    // No request can be for what will be wanted sooner than the shortest latency: whole iterations.
+    const double shortest = std::min(problem_.sm.spacing_s, problem_.memory.spacing_s);
+    double ahead = std::max(0.0, std::floor(shortest / iteration_s_) - 1) * iteration_s_;
     for (std::size_t at = stage; ahead <= longest; at = (at + 1) % problem_.stages) {
       const std::uint32_t wanted = assignment_[at];
       const double spacing = problem_.price(current_, wanted).spacing_s;
@@ -95,12 +106,14 @@ class Executor {
     sum_.energy_j += price.lost_j;
     ++sum_.switches;
     current_ = *pending_;
+    iteration_s_ = uniform_totals(problem_, current_).time_s;
     pending_.reset();
   }
 
   const PlanProblem& problem_;
   const Assignment& assignment_;
   std::uint32_t current_;
+  double iteration_s_;  // at the current choice throughout
   std::optional<std::uint32_t> pending_;
   double acts_in_ = 0;
   PlanTotals sum_;

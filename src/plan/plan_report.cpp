@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "plan/break_even.h"
@@ -9,6 +11,25 @@ namespace hypermile {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
+// The least share of the layers' time that a file of another name has to cover: an export and a
+// profile of one network may have two names, and two networks may have a few shapes in common.
+constexpr double kSameNetwork = 0.5;
+
+Result<void> check_network(const MeasuredLayers& measured, const Network& network,
+                           const PlanReport& report) {
+  if (measured.network.empty() || measured.network == network.name) return {};
+  double layers = 0;  // their time; the optimizer is never measured
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    if (!report.stages[i].key.empty()) layers += report.measured->table.at(i, 0).time_s;
+  }
+  const double covered =
+      report.measured->covered_time * report.measured->table.uniform(0).time_s / layers;
+  if (covered >= kSameNetwork) return {};
+  return Error{ErrorCode::kUsage,
+               fmt::format("{} was measured on {}, and covers {:.0f} % of the layers' time of {}",
+                           measured.file, measured.network, 100 * covered, network.name),
+               "measure this network with hypermile.profile_layers()"};
+}
 
 std::vector<PlanSegment> segments_of(const CostTable& table, const Assignment& assignment) {
   const std::size_t n = assignment.size();
@@ -102,6 +123,7 @@ Result<PlanReport> make_plan_report(const Network& network, const GpuSheet& shee
   if (options.measured) {
     ASSIGN_OR_RETURN(report.measured, apply_measured(*options.measured, sheet, report.stages,
                                                      options.efficiency, report.table));
+    RETURN_IF_ERROR(check_network(*options.measured, network, report));
     report.table = report.measured->table;
   }
   const Choice& normal = report.table.choices.front();

@@ -248,6 +248,24 @@ TEST(Execution, IsThePlanWhereChangesAreInTime) {
   EXPECT_EQ(totals.switches, 2U);
 }
 
+// The only stage that wants another choice is so short that no request falls into it.
+TEST(Execution, OfIterationsFarShorterThanALatencyEndsSoon) {
+  PlanProblem problem;
+  problem.stages = 9;
+  problem.choices = 2;
+  problem.gear = {0, 0};
+  problem.costs.assign(18, {1e-6, 1e-4});
+  problem.costs[16] = problem.costs[17] = {1e-12, 1e-10};
+  problem.sm.spacing_s = problem.memory.spacing_s = 1;
+  Assignment assignment(9, 0);
+  assignment[8] = 1;
+
+  const PlanTotals totals = execute(problem, assignment);
+
+  EXPECT_NEAR(totals.time_s, 8e-6, 1e-9);
+  EXPECT_EQ(totals.switches, 0U);
+}
+
 TEST(Execution, RunsAtOldSettingsWhereChangesComeTooLate) {
   const PlanTotals totals = execute(two_stages(1.5), {1, 0});
 

@@ -177,7 +177,8 @@ Result<TorchLayer> read_layer(const json& object) {
   layer.entries = reader.integer("num_embeddings", false);
   layer.traced = read_operator(reader);
   layer.repeat = std::max(1.0, reader.amount("repeat", false).value_or(1));
-  layer.updates = reader.flag("trains").value_or(true);
+  layer.updated = reader.amount("updated", false);
+  if (!reader.flag("trains").value_or(true)) layer.updated = 0;
   layer.weight_gradient = reader.flag("weight_gradient").value_or(true);
   layer.input_gradient = reader.flag("input_gradient").value_or(true);
   const Shape kernel = reader.integers("kernel_size", false);

@@ -143,7 +143,7 @@ void finish(Layer& layer, const TorchLayer& d) {
   layer.type = d.type;
   layer.repeat = d.repeat;
   layer.params = d.params;  // a norm may have none, or one for every value
-  layer.updates = d.updates;
+  layer.updated = d.updated;
   layer.weight_gradient = d.weight_gradient;
   layer.input_gradient = layer.input_gradient && d.input_gradient;
 }

@@ -38,7 +38,7 @@ struct TorchLayer {
   std::optional<std::int64_t> entries = {};  // rows of an embedding
   std::optional<TorchOperator> traced = {};
   double repeat = 1;
-  bool updates = true;
+  std::optional<double> updated = {};
   bool weight_gradient = true;
   bool input_gradient = true;
 };
