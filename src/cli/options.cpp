@@ -44,10 +44,13 @@ constexpr OptionSpec kTable[] = {
      "to profile, or the activity counters of NVML (Hopper and newer)"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
-    {"cache", kText, "F.json", "no", "run attach simulate",
-     "remember in this file what was found for the job, and begin its next run there, "
+    {"cache", kText, "F.json", "default", "run attach",
+     "the file in which it is remembered what was found for the job: its next run begins there, "
      "after measuring it again; 'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' "
      "remembers nothing"},
+    {"cache", kText, "F.json", "no", "simulate",
+     "with --gpus: remember in this file what was found for the job, and begin its next run there; "
+     "'default' is the file of run and attach"},
     {"nvtx-step", kText, "NAME", "", "run sweep", "an iteration is one NVTX range of this name",
      false},
     {"nodes-from", kText, "torchrun", "", "run",
