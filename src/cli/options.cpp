@@ -112,7 +112,7 @@ constexpr OptionSpec kTable[] = {
     {"gpus", kInteger, "N", "", "plan", "GPUs that exchange gradients", true, 1024},
     {"imbalance", kFraction, "X", "0", "simulate",
      "with --gpus: how much less work the GPU with least work has than the one with most"},
-    {"steady", kFlag, "", "false", "run attach",
+    {"steady", kFlag, "", "false", "run attach simulate evaluate",
      "keep one setting instead of sharing the job's time between two"},
     {"guard", kFlag, "", "false", "simulate evaluate",
      "keep every policy within the bound as hypermile keeps its own"},
