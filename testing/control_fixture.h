@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,14 +32,15 @@ class CardForTest final : public FakeGpu {
   const Capabilities& capabilities() const override { return listed_; }
   Result<Sample> read(SensorSet wanted) override {
     if (lost) return Error{ErrorCode::kGpuLost, "the GPU has fallen off the bus"};
-    energy_ += power() * (clock_.now() - last_);
+    drawn += power() * (clock_.now() - last_);
     last_ = clock_.now();
     ASSIGN_OR_RETURN(Sample sample, FakeGpu::read(wanted));
     sample.power_instant = sample.power_average = power();
-    sample.energy = energy_;
+    sample.energy = drawn;
     if (shown_clock) sample.sm_clock = shown_clock;
     if (blind) sample.power_instant = sample.power_average = std::nullopt;
     if (blind) sample.energy.reset();
+    if (lie) lie(sample);
     return sample;
   }
   Result<std::vector<TimedPower>> power_history(Instant) override {
@@ -51,16 +53,18 @@ class CardForTest final : public FakeGpu {
 
   bool lost = false;
   bool blind = false;
-  std::optional<Mhz> shown_clock;  // what its sensor shows, whatever the clock is
-  double work = 1;                 // of an iteration, against 40 ms at the default
-  double drag = 0;                 // relative time that an iteration takes more off the default
-  double draw = 300;               // W at the default
+  std::optional<Mhz> shown_clock;    // what its sensor shows, whatever the clock is
+  double work = 1;                   // of an iteration, against 40 ms at the default
+  double drag = 0;                   // relative time that an iteration takes more off the default
+  double draw = 300;                 // W at the default
+  std::function<void(Sample&)> lie;  // changes what the sensors show
+  Joules drawn;                      // in truth
 
  private:
   static Capabilities listed() {
     Capabilities card;
     for (int mhz = 1980; mhz >= 600; mhz -= 60) card.sm_clocks.push_back(Mhz(mhz));
-    card.memory_clocks = {Mhz(3201)};
+    card.memory_clocks = {Mhz(3201), Mhz(2619)};
     card.default_power_limit = Watts(700);
     card.may_set = true;
     return card;
@@ -68,7 +72,6 @@ class CardForTest final : public FakeGpu {
   Capabilities listed_ = listed();
   const Clock& clock_;
   Instant last_;
-  Joules energy_;
 };
 
 class PortForTest final : public SettingPort {
@@ -82,6 +85,9 @@ class PortForTest final : public SettingPort {
   }
   PortState state() const override { return state_; }
   std::optional<Error> problem() const override { return problem_; }
+  bool allows(const Setting& setting) const override {
+    return !tells || std::ranges::all_of(forbidden, [&](Knob knob) { return !setting.has(knob); });
+  }
   void ask(const GpuUuid& gpu, const Setting& setting) override {
     asked.push_back(setting);
     wanted_.insert_or_assign(gpu, setting);
@@ -92,7 +98,11 @@ class PortForTest final : public SettingPort {
     for (const auto& [gpu, setting] : std::exchange(wanted_, {})) {
       if (fails > 0) {
         --fails;
-        answers.push_back({gpu, setting, Error{ErrorCode::kPermission, "not permitted"}});
+        answers.push_back({gpu, setting, Error{ErrorCode::kTimeout, "no answer in time"}});
+        continue;
+      }
+      if (std::ranges::any_of(forbidden, [&](Knob knob) { return setting.has(knob); })) {
+        answers.push_back({gpu, setting, Error{ErrorCode::kPermission, "this lease may not"}});
         continue;
       }
       Setting told = setting;
@@ -123,10 +133,12 @@ class PortForTest final : public SettingPort {
   std::vector<GpuUuid> claimed;
   std::vector<Setting> asked;
   int claims = 0, releases = 0;
-  int fails = 0;  // so many of the next answers are errors
+  int fails = 0;  // so many of the next answers are errors that may pass
   bool refuses = false;
   bool silent = false;
   std::optional<Mhz> least;  // SM clock that is allowed
+  std::vector<Knob> forbidden;
+  bool tells = true;  // says beforehand what is forbidden, as a daemon does
 
  private:
   CardForTest& card_;

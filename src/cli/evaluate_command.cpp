@@ -26,6 +26,7 @@ Result<EvaluateOptions> read_options(const CommandArguments& arguments) {
   ASSIGN_OR_RETURN(options.knobs, read_knobs(values));
   options.controller = values.flag("controller");
   options.conditions.guard = values.flag("guard");
+  options.conditions.steady = values.flag("steady");
   // Of all policies, those that a table of settings can feed.
   if (values.text("policy") == "all" && !options.controller) {
     std::erase(options.policies, "gpoeo-published");

@@ -44,10 +44,13 @@ constexpr OptionSpec kTable[] = {
      "to profile, or the activity counters of NVML (Hopper and newer)"},
     {"dry-run", kFlag, "", "false", "run attach",
      "print what would be done, and with which rights; run and change nothing", false},
-    {"cache", kText, "F.json", "no", "run attach simulate",
-     "remember in this file what was found for the job, and begin its next run there, "
+    {"cache", kText, "F.json", "default", "run attach",
+     "the file in which it is remembered what was found for the job: its next run begins there, "
      "after measuring it again; 'default' is $XDG_CACHE_HOME/hypermile/jobs.json, 'no' "
      "remembers nothing"},
+    {"cache", kText, "F.json", "no", "simulate",
+     "with --gpus: remember in this file what was found for the job, and begin its next run there; "
+     "'default' is the file of run and attach"},
     {"nvtx-step", kText, "NAME", "", "run sweep", "an iteration is one NVTX range of this name",
      false},
     {"nodes-from", kText, "torchrun", "", "run",
@@ -109,7 +112,7 @@ constexpr OptionSpec kTable[] = {
     {"gpus", kInteger, "N", "", "plan", "GPUs that exchange gradients", true, 1024},
     {"imbalance", kFraction, "X", "0", "simulate",
      "with --gpus: how much less work the GPU with least work has than the one with most"},
-    {"steady", kFlag, "", "false", "run attach",
+    {"steady", kFlag, "", "false", "run attach simulate evaluate",
      "keep one setting instead of sharing the job's time between two"},
     {"guard", kFlag, "", "false", "simulate evaluate",
      "keep every policy within the bound as hypermile keeps its own"},

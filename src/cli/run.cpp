@@ -54,7 +54,7 @@ const Command kRunCommand = {
     "  hypermile run --report run.html -- python train.py     a page with plots at the end\n"
     "  hypermile run --serve -- python train.py         watch it at http://127.0.0.1:9487/\n"
     "  hypermile run --dry-run -- python train.py       print what would be done\n"
-    "  hypermile run --cache default -- python train.py     begin where the last run ended\n"
+    "  hypermile run --cache no -- python train.py      search as if the job had never run here\n"
     "  hypermile run --observe -- python train.py       changes nothing\n"
     "  hypermile run --observe --nvtx-step step -- python train.py     NVTX ranges are iterations\n"
     "  hypermile run --nodes-from torchrun --secret-file S -- torchrun --nnodes=4 …     one bound\n"

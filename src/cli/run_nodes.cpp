@@ -31,6 +31,8 @@ Result<std::vector<std::string>> agent_words(const CommandArguments& arguments) 
   std::vector<std::string> words = {std::string(kAgent)};
   for (const OptionSpec& spec : options_of("run")) {
     if (!options.given(spec.name)) continue;
+    // An agent remembers nothing as it is.
+    if (spec.name == "cache" && options.text("cache") == "no") continue;
     if (std::ranges::find(kPassedOn, spec.name) == std::end(kPassedOn)) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--{} cannot be used together with --nodes-from", spec.name),

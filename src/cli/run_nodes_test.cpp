@@ -45,6 +45,16 @@ TEST(RunNodesTest, WhatAnAgentDoesNotHaveIsSaidBeforeTheJobStarts) {
   EXPECT_NE(words.error().message.find("--cache"), std::string::npos);
 }
 
+TEST(RunNodesTest, AnAgentRemembersNothingAnyway) {
+  CommandArguments given = arguments();
+  given.options.set("cache", "no");
+
+  const auto words = agent_words(given);
+
+  ASSERT_TRUE(words) << words.error().line();
+  EXPECT_EQ(std::find(words->begin(), words->end(), "--cache"), words->end());
+}
+
 TEST(LeasesTest, AnotherNodeIsAskedInTheWayThatIsNamed) {
   ::setenv("HYPERMILE_REMOTE", "test hypermile-of", 1);
   const CommandArguments right = [] {

@@ -35,13 +35,14 @@ Result<std::string> read_policy(const OptionValues& values) {
                suggestion(name, known)};
 }
 
-// --cache; nullopt for "no".
+// --cache; nullopt for "no", and where this user has no home to keep it in and did not ask for it.
 Result<std::optional<std::string>> read_cache(const OptionValues& values) {
   const std::string text = values.text("cache");
   if (text == "no") return std::optional<std::string>();
   if (text != "default") return std::optional(text);
   const Result<std::string> path = default_cache_path();
   if (path) return std::optional(*path);
+  if (!values.given("cache")) return std::optional<std::string>();
   return Error{ErrorCode::kUsage, "--cache: " + path.error().message, path.error().remedy};
 }
 

@@ -68,6 +68,7 @@ Result<std::vector<SimulatedJob>> read_jobs(const OptionValues& values, const Cl
   ASSIGN_OR_RETURN(common.objective, read_objective(values));
   ASSIGN_OR_RETURN(common.progress, read_progress(values));
   common.guard = values.flag("guard");
+  common.steady = values.flag("steady");
   ASSIGN_OR_RETURN(const std::vector<Knob> knobs, read_knobs(values));
   if (!knobs.empty()) common.knobs = knobs;
   common.seed = static_cast<std::uint64_t>(values.integer("seed"));

@@ -49,7 +49,6 @@ void AppliedSettings::ask(const std::vector<Setting>& each, Instant now) {
     asked_[i] = each[i];
     answered_[i] = false;
     port_.ask(gpus_[i]->identity().uuid, each[i]);
-    ++changes_;
   }
   problem_.reset();
   stage_ = Stage::kAsked;
@@ -70,7 +69,11 @@ void AppliedSettings::take_answers(Instant now) {
     if (answer.asked != asked_[i]) continue;  // of a request that another has replaced
     answered_[i] = true;
     if (answer.told) {
+      changes_ += *answer.told == told_[i] ? 0 : 1;
       told_[i] = *answer.told;
+      for (const Knob knob : kAllKnobs) {
+        if (told_[i].has(knob) && !has_worked(knob)) worked_.push_back(knob);
+      }
     } else if (!problem_) {
       problem_ = answer.told.error();
       write_change(i, problem_->line());

@@ -6,6 +6,7 @@
 // below the ceiling).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,9 @@ class AppliedSettings {
   bool at_default() const;
   Instant in_force_since() const { return since_; }
   const std::optional<Error>& problem() const { return problem_; }
+  // Whether a Setting that names this knob was ever carried out.
+  bool has_worked(Knob knob) const { return std::ranges::count(worked_, knob) > 0; }
+  // Changes that the cards carried out.
   std::size_t changes() const { return changes_; }
 
  private:
@@ -60,6 +64,7 @@ class AppliedSettings {
   Stage stage_ = Stage::kInForce;
   Instant asked_at_, told_at_, since_;
   std::optional<Error> problem_;
+  std::vector<Knob> worked_;
   std::size_t changes_ = 0;
 };
 

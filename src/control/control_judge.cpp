@@ -46,8 +46,8 @@ void Controller::judge(Phase& phase, const Window& joint, std::span<const RankWi
   if (!told && ++phase.retakes < kRetakes) return;  // the same Step again
   if (!told && !phase.spoiled) {
     phase.spoiled = spoiled_ = true;
-    set_state(ControlState::kUnsure, "nothing can be measured: " + joint.unusable,
-              {{"retakes", phase.retakes * 1.0}});
+    why_spoiled_ = "nothing can be measured: " + joint.unusable;
+    set_state(ControlState::kUnsure, why_spoiled_, {{"retakes", phase.retakes * 1.0}});
     return;
   }
   std::optional<Window> seen = joint;

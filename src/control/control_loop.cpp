@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One round of the Controller: which state it is in, and what that asks for.
+// One round of the Controller: the table of its transitions, and what each asks for.
 #include "control/controller.h"
 
 #include <fmt/format.h>
@@ -11,14 +11,6 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kRound = milliseconds(20);  // while an answer or a clock is awaited
-constexpr Seconds kBriefLoss = Seconds(2);    // shorter evaluations and checkpoints are ignored
-constexpr Seconds kSilence = Seconds(10);     // no Boundary, though the job was not said to pause
-constexpr double kSilentIterations = 20;      // the same where iterations are long
-constexpr Seconds kGather = Seconds(10);      // for the GPUs of all ranks
-constexpr Seconds kFirstPause = Seconds(5);   // after a failure; doubles
-constexpr int kMostFailures = 6;              // in a row, then we stay away
-constexpr int kMostClaims = 4;
-constexpr int kMostDoublings = 6;
 // What must be seen of a held Setting at a time, of the Window planned.
 constexpr double kHeldWindow = 1;
 constexpr Seconds kShortestHeld = Seconds(2);
@@ -85,107 +77,95 @@ void Controller::attend() {
   desk_.attend(attention);
 }
 
+// Every transition between states. The first rule that applies decides the round; the order
+// matters, since each relies on what those before it have ruled out.
 void Controller::drive(Instant now) {
-  if (state_ == ControlState::kRefused) return;
-  if (!look_at_port(now)) return;
+  using Rule = bool (Controller::*)(Instant now);  // true: it has decided what this round does
+  static constexpr Rule kRules[] = {
+      // The GPUs may not be changed: refused, at the default.
+      &Controller::stays_away,
+      // They are asked for, refused or lost: as it was, refused or unsure, at the default.
+      &Controller::waits_for_port,
+      // A request can never succeed: drift, at the default.
+      &Controller::drops_setting,
+      // Nothing can be trusted: unsure, after six failures refused, at the default.
+      &Controller::meets_trouble,
+      // The job pauses: idle, and the GPUs keep what they have.
+      &Controller::waits_for_job,
+      // No iterations are known: warm_up, and the GPUs keep what they have.
+      &Controller::waits_for_pattern,
+      // The phase is new: warm_up, at the default.
+      &Controller::watches_phase,
+      // It comes in bursts too short to measure: left_alone, at the default.
+      &Controller::passes_over_phase,
+      // The GPUs are not claimed yet, or there is nothing to gain: warm_up or left_alone, at the
+      // default.
+      &Controller::lacks_policy,
+      // Otherwise baseline, search, hold, drift or unsure, as the Step in hand says.
+      &Controller::runs_phase,
+  };
   if (visited_ != nullptr && now - *lost_since_ > kBriefLoss) enter(*visited_, now);
-  if (const auto why = trouble(now)) {
-    be_unsure(*why, now);
-    return;
+  for (const Rule rule : kRules) {
+    if ((this->*rule)(now)) return;
   }
-  if (idle_since_) {
-    if (active_ != nullptr && active_->policy && active_->policy->withdrawn()) go_default(now);
-    set_state(ControlState::kIdle, "the job launches nothing",
-              {{"since_s", (now - *idle_since_).value()}});
-    return;
-  }
-  if (active_ == nullptr) {
-    // A short loss keeps the Setting; at the start there is nothing to lose.
-    if (!lost_since_) set_state(ControlState::kWarmUp, "the job's iterations are not known yet");
-    return;
-  }
-  drive_phase(*active_, now);
 }
 
-// False: nothing can be done this round.
-bool Controller::look_at_port(Instant now) {
-  switch (parts_.port.state()) {
-    case PortState::kUnclaimed:
-      return true;  // nothing has been asked for yet: claimed where a policy is wanted
-    case PortState::kHeld:
-      if (state_ == ControlState::kUnsure && applied_->gpus().empty()) claims_ = 0;
-      return true;
-    case PortState::kClaiming:
-      return false;
-    case PortState::kRefused: {
-      const auto problem = parts_.port.problem();
-      stop_measuring();
-      set_state(ControlState::kRefused, problem ? problem->message : "the GPUs may not be changed");
-      if (problem) {
-        desk_.write(ErrorEvent{std::nullopt, *problem});
-        desk_.warn(problem->line());
-      }
-      return false;
-    }
-    case PortState::kLost:
-      break;
-  }
-  const auto problem = parts_.port.problem();
-  const std::string why = problem ? problem->message : "the right to change the GPUs was lost";
-  if (state_ != ControlState::kUnsure || !try_again_) {
-    stop_measuring();
-    applied_->forget();
-    if (problem) desk_.write(ErrorEvent{std::nullopt, *problem});
-    set_state(ControlState::kUnsure, why, {{"attempts", claims_}});
-    try_again_ = now + kFirstPause * static_cast<double>(1 << std::min(claims_, kMostDoublings));
-  } else if (now >= *try_again_) {
-    try_again_.reset();
-    if (claims_ >= kMostClaims) {
-      set_state(ControlState::kRefused, why + "; gave up", {{"attempts", claims_}});
-    } else {
-      claim();
-    }
-  }
+bool Controller::stays_away(Instant) {
+  return state_ == ControlState::kRefused;
+}
+
+bool Controller::drops_setting(Instant now) {
+  return active_ != nullptr && drop_refused(*active_, now);
+}
+
+bool Controller::waits_for_job(Instant now) {
+  if (!idle_since_) return false;
+  if (active_ != nullptr && active_->policy && active_->policy->withdrawn()) go_default(now);
+  set_state(ControlState::kIdle, "the job launches nothing",
+            {{"since_s", (now - *idle_since_).value()}});
+  return true;
+}
+
+// A short loss keeps the Setting; at the start there is nothing to lose.
+bool Controller::waits_for_pattern(Instant) {
+  if (active_ != nullptr) return false;
+  if (!lost_since_) set_state(ControlState::kWarmUp, "the job's iterations are not known yet");
+  return true;
+}
+
+bool Controller::watches_phase(Instant now) {
+  if (active_->plan) return false;
+  go_default(now);
+  set_state(ControlState::kWarmUp, "watching the job at its default");
+  if (!active_->watch.ready()) return true;
+  active_->plan = active_->watch.plan();
   return false;
 }
 
-// Why nothing that is measured can be trusted, or nothing can be changed.
-std::optional<std::string> Controller::trouble(Instant now) const {
-  for (const GpuWatch* gpu : applied_->gpus()) {
-    if (gpu->failing()) return "GPU lost: " + gpu->problem()->message;
-  }
-  if (lost_since_ && now - *lost_since_ > kBriefLoss) {
-    return "the job's iterations are not recognised any more";
-  }
-  if (applied_->stage() == AppliedSettings::Stage::kFailed) {
-    return "a Setting could not be applied: " + applied_->problem()->message;
-  }
-  if (try_again_ && now < *try_again_) return reason_;
-  if (active_ == nullptr || idle_since_ || !last_boundary_) return std::nullopt;
-  const Seconds typical = active_->plan ? active_->plan->typical : Seconds(0);
-  const Seconds longest = std::max(kSilence, kSilentIterations * typical);
-  if (now - *last_boundary_ > longest) return "no iteration is told of any more";
-  return std::nullopt;
+bool Controller::passes_over_phase(Instant now) {
+  const Phase& phase = *active_;
+  if (!phase.too_brief(now)) return false;
+  leave_alone(*active_, "this phase comes in bursts too short to measure", now,
+              {{"burst_s", (phase.in_bursts / static_cast<double>(phase.bursts)).value()}});
+  return true;
 }
 
-void Controller::be_unsure(const std::string& why, Instant now) {
-  const bool failed = applied_->stage() == AppliedSettings::Stage::kFailed;
-  if (failed) {
-    ++failures_;
-    try_again_ =
-        now + kFirstPause * static_cast<double>(1 << std::min(failures_ - 1, kMostDoublings));
+bool Controller::lacks_policy(Instant now) {
+  if (active_->policy) return false;
+  if (parts_.port.state() == PortState::kUnclaimed && claims_ > 0) return true;
+  if (applied_->gpus().empty()) {
+    if (everybody_is_here(now)) claim();
+    return true;
   }
-  if (failed && failures_ >= kMostFailures) {
-    stop_measuring();
-    go_default(now);
-    set_state(ControlState::kRefused, why + "; gave up", {{"failures", failures_}});
-    desk_.warn(why + "; it stays at its default");
-    return;
-  }
-  if (active_ != nullptr) give_up_look(*active_, now);
-  if (state_ != ControlState::kUnsure || failed) stop_measuring();
-  go_default(now);
-  set_state(ControlState::kUnsure, why, {{"failures", failures_}});
+  const Result<void> made = make_policy(*active_);
+  if (!made) leave_alone(*active_, made.error().message, now);
+  return !made;
+}
+
+bool Controller::runs_phase(Instant now) {
+  active_->control.why_left_alone.clear();
+  run_step(*active_, now);
+  return true;
 }
 
 void Controller::stop_measuring() {
@@ -204,65 +184,11 @@ std::vector<Setting> Controller::everywhere(const Setting& setting) const {
   return std::vector<Setting>(applied_->gpus().size(), setting);
 }
 
-// All GPUs that are open belong to a rank that is measured, or they have had their time.
-bool Controller::everybody_is_here(Instant now) const {
-  if (first_boundary_ && now - *first_boundary_ > kGather) return true;
-  return std::ranges::all_of(opened_, [&](const GpuWatch* gpu) {
-    return std::ranges::any_of(ranks_, [&](const auto& state) { return state->rank.gpu == gpu; });
-  });
-}
-
-void Controller::claim() {
-  std::vector<GpuWatch*> gpus;
-  std::vector<GpuUuid> uuids;
-  for (GpuWatch* gpu : opened_) {
-    const bool ranked =
-        std::ranges::any_of(ranks_, [&](const auto& state) { return state->rank.gpu == gpu; });
-    if (!ranked || std::ranges::count(uuids, gpu->identity().uuid) > 0) continue;
-    gpus.push_back(gpu);
-    uuids.push_back(gpu->identity().uuid);
-  }
-  if (gpus.empty()) return;
-  ++claims_;
-  applied_->set_gpus(std::move(gpus));
-  restored_ = false;
-  parts_.port.claim(uuids);
-  set_state(ControlState::kWarmUp, "asking for the GPUs",
-            {{"gpus", static_cast<double>(uuids.size())}});
-}
-
 void Controller::leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers) {
   phase.control.why_left_alone = why;
   stop_measuring();
   go_default(now);
   set_state(ControlState::kLeftAlone, why, std::move(numbers));
-}
-
-void Controller::drive_phase(Phase& phase, Instant now) {
-  if (!phase.plan) {
-    go_default(now);
-    set_state(ControlState::kWarmUp, "watching the job at its default");
-    if (!phase.watch.ready()) return;
-    phase.plan = phase.watch.plan();
-  }
-  if (phase.too_brief(now)) {
-    leave_alone(phase, "this phase comes in bursts too short to measure", now,
-                {{"burst_s", (phase.in_bursts / static_cast<double>(phase.bursts)).value()}});
-    return;
-  }
-  if (!phase.policy) {
-    if (parts_.port.state() == PortState::kUnclaimed && claims_ > 0) return;
-    if (applied_->gpus().empty()) {
-      if (everybody_is_here(now)) claim();
-      return;
-    }
-    if (const Result<void> made = make_policy(phase); !made) {
-      leave_alone(phase, made.error().message, now);
-      return;
-    }
-  }
-  phase.control.why_left_alone.clear();
-  run_step(phase, now);
 }
 
 void Controller::finish(Instant now, const std::string& why) {

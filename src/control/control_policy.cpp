@@ -9,7 +9,6 @@
 
 #include "control/controller.h"
 #include "control/forecast_event.h"
-#include "gpu/setting_grid.h"
 #include "policy/policies.h"
 
 namespace hypermile {
@@ -42,21 +41,6 @@ std::optional<double> Controller::iterations_left(const Phase& phase) const {
   // More than that: then the user counts something else, as optimizer steps that are not seen yet.
   if (phase.iterations > all) return std::nullopt;
   return all - phase.iterations;
-}
-
-std::vector<Setting> Controller::settings_for(const Setting& default_values) const {
-  if (!options_.settings.empty()) return options_.settings;
-  std::vector<Setting> common;
-  for (GpuWatch* gpu : applied_->gpus()) {
-    const Capabilities& card = gpu->gpu().capabilities();
-    std::vector<Setting> grid = setting_grid(card, default_values, options_.knobs);
-    if (gpu == applied_->gpus().front()) {
-      common = std::move(grid);
-    } else {
-      std::erase_if(common, [&](const Setting& one) { return std::ranges::count(grid, one) == 0; });
-    }
-  }
-  return common;
 }
 
 PolicyContext Controller::context_of(const Phase& phase) const {
@@ -129,7 +113,8 @@ bool Controller::take_next_step(Phase& phase) {
     }
     count_decision(phase, *phase.step);
   }
-  if (phase.earning_back) return true;
+  // The state stays what it was said to be when the default came to be watched.
+  if (watches_default(phase)) return true;
   write_decision(phase, *phase.step);
   const Step& step = *phase.step;
   const ControlState state = !step.exploring     ? ControlState::kHold

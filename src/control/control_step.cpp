@@ -60,7 +60,7 @@ bool Controller::prepare_step(Phase& phase, Instant now) {
     continued_ = false;
     applied_->ask(wanted, now);
   }
-  if (spoiled_) set_state(ControlState::kUnsure, reason_);
+  if (spoiled_) set_state(ControlState::kUnsure, why_spoiled_);
   if (applied_->stage() != AppliedSettings::Stage::kInForce) return false;
   failures_ = 0;
   try_again_.reset();
@@ -70,25 +70,6 @@ bool Controller::prepare_step(Phase& phase, Instant now) {
   }
   if (meters_.empty()) open_meters(phase, now);
   return true;
-}
-
-// What the GPUs were told is not what was asked: they are not allowed as much. The Settings that
-// cannot be had are no longer offered.
-void Controller::drop_clamped(Phase& phase, Instant now) {
-  if (phase.slack && settings_of_step(phase) != everywhere(phase.settings[phase.step->setting])) {
-    phase.slack.reset();  // all are told the same from here on
-    return;
-  }
-  const Setting refused = phase.settings[phase.step->setting];
-  desk_.warn(fmt::format("{} is not allowed on this GPU and is left out", to_string(refused)));
-  phase.ledger->forget(phase.step->setting);
-  std::erase(phase.settings, refused);
-  phase.policy.reset();
-  phase.step.reset();
-  meters_.clear();
-  go_default(now);
-  set_state(ControlState::kDrift, "a Setting was not allowed as it was asked for",
-            {{"settings_left", static_cast<double>(phase.settings.size())}});
 }
 
 // Every process numbers its phases as it meets them; what another one does meanwhile is its part of

@@ -42,7 +42,7 @@ struct PhaseControl {
   // With slack: what each GPU is told in its place, in order of ControlSummary::gpus; else empty.
   std::vector<Setting> kept_each;
   std::optional<MeasuredSetting> with_slack;  // as it is then; `measured` is without
-  double confidence = 0;                      // that it is within the bound
+  double confidence = 0;                      // that the whole job will keep its bound
   std::string why_kept;                       // in the policy's words
   std::vector<MeasuredSetting> measured;      // [0] is the default, where it was measured
   // A model predicted from what NVML tells alone: no counter of the card's activity was read.

@@ -42,13 +42,8 @@ std::string text_of(const PhaseControl& phase, const JobPhase& measured, bool se
     text += fmt::format("    {}kept the driver's default: nothing better was found\n", label);
   }
   if (phase.settled_after) {
-    text += fmt::format("      found after {:.0f} s and {} probes: {}",
+    text += fmt::format("      found after {:.0f} s and {} probes: {}\n",
                         phase.settled_after->value(), phase.probes, phase.why_kept);
-    // A policy that never measured the default cannot be sure of anything.
-    if (measured.at({}) != nullptr) {
-      text += fmt::format(" ({:.0f} % sure of the bound)", 100 * phase.confidence);
-    }
-    text += "\n";
   }
   if (phase.predicted_without_counters) {
     text += fmt::format(
@@ -104,6 +99,8 @@ std::string to_text(const ControlOutcome& outcome, const RunFigures& figures) {
     const JobPhase* found = find(measured, phase);
     text += text_of(phase, found != nullptr ? *found : JobPhase{}, summary.phases.size() > 1);
   }
+  const auto bound = effective_bound(outcome.objective);
+  if (bound && summary.setting_changes > 0) text += bound_text(figures.job(), *bound);
   text += why_stopped(summary);
   if (outcome.expected) text += to_text(*outcome.expected, outcome.objective);
   return text;

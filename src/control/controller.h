@@ -14,10 +14,11 @@
 // knowledge of its own. Whatever goes wrong leads to the driver's default; the job itself cannot be
 // reached from here.
 //
-// By file: what comes in (control_events.cpp), what follows from it once a round
-// (control_loop.cpp), what a policy is told and asks for (control_policy.cpp), how the Step in hand
-// is run (control_step.cpp), what its Windows say (control_judge.cpp) and the bound of the whole
-// job (control_guard.cpp). docs/design/policies.md has the states and every transition.
+// By file: what comes in (control_events.cpp), what follows from it once a round, with the table of
+// transitions (control_loop.cpp), what goes wrong (control_trouble.cpp), which Settings there are
+// (control_settings.cpp), what a policy is told and asks for (control_policy.cpp), how the Step in
+// hand is run (control_step.cpp), what its Windows say (control_judge.cpp) and the bound of the
+// whole job (control_guard.cpp). docs/design/policies.md has the states in words.
 #pragma once
 
 #include <deque>
@@ -82,6 +83,8 @@ class Controller {
   using Numbers = std::map<std::string, double>;
   // No Boundary is reported sooner after it happened.
   static constexpr Seconds kLeastLate = ProgressDelays().least;
+  // Shorter evaluations and checkpoints are ignored.
+  static constexpr Seconds kBriefLoss = Seconds(2);
 
   // A rank and what is kept of it between Windows.
   struct RankState {
@@ -100,25 +103,34 @@ class Controller {
   void leave(Instant now);
   void lose_progress(Instant since);
 
-  // control_loop.cpp
+  // control_loop.cpp: the rules, in their order, and what they do
   void drive(Instant now);
-  bool look_at_port(Instant now);
-  std::optional<std::string> trouble(Instant now) const;
-  void be_unsure(const std::string& why, Instant now);
-  void claim();
-  bool everybody_is_here(Instant now) const;
+  bool stays_away(Instant now);
+  bool drops_setting(Instant now);
+  bool waits_for_job(Instant now);
+  bool waits_for_pattern(Instant now);
+  bool watches_phase(Instant now);
+  bool passes_over_phase(Instant now);
+  bool lacks_policy(Instant now);
+  bool runs_phase(Instant now);
   void attend();
-  void drive_phase(Phase& phase, Instant now);
   void leave_alone(Phase& phase, const std::string& why, Instant now, Numbers numbers = {});
   void go_default(Instant now);
   void set_state(ControlState state, const std::string& reason, Numbers numbers = {});
   void stop_measuring();
   std::vector<Setting> everywhere(const Setting& setting) const;
 
+  // control_trouble.cpp
+  bool waits_for_port(Instant now);
+  bool meets_trouble(Instant now);
+  std::optional<std::string> trouble(Instant now) const;
+  void be_unsure(const std::string& why, Instant now);
+  void claim();
+  bool everybody_is_here(Instant now) const;
+
   // control_policy.cpp
   Result<void> make_policy(Phase& phase);
   PolicyContext context_of(const Phase& phase) const;
-  std::vector<Setting> settings_for(const Setting& default_values) const;
   std::optional<double> iterations_left(const Phase& phase) const;
   bool take_next_step(Phase& phase);
   bool watches_default(const Phase& phase) const { return spoiled_ || phase.earning_back; }
@@ -134,7 +146,13 @@ class Controller {
   void give_up_look(Phase& phase, Instant now);
   std::vector<Setting> settings_of_step(Phase& phase);
   static PatternId pattern_of(const Rank& rank, const Phase& phase);
+
+  // control_settings.cpp
+  std::vector<Setting> settings_for(const Setting& default_values);
+  void leave_out(Phase& phase, std::size_t setting);
+  void choose_anew(Phase& phase, Instant now);
   void drop_clamped(Phase& phase, Instant now);
+  bool drop_refused(Phase& phase, Instant now);
 
   // control_judge.cpp
   void judge(Phase& phase, const Window& joint, std::span<const RankWindow> ranks, Instant now);
@@ -187,6 +205,7 @@ class Controller {
   int claims_ = 0;
   std::optional<Attention> attention_;  // last asked for
   bool spoiled_ = false;                // circumstances spoil every Window: the default is watched
+  std::string why_spoiled_;             // in words, as they were when that began
   std::size_t windows_ = 0, unusable_ = 0, drifts_ = 0;
   bool restored_ = true;
 };

@@ -137,6 +137,69 @@ TEST_F(ControllerTest, LeavesOutSettingsThatAreNotAllowed) {
   }
 }
 
+TEST_F(ControllerTest, NeverAsksForAKnobThatTheLeaseForbids) {
+  options_.knobs = {Knob::kSmClock, Knob::kMemoryClock};
+  port_.forbidden = {Knob::kMemoryClock};
+  begin();
+
+  const bool held = train_until_held(600);
+
+  EXPECT_TRUE(held) << controller_->reason();
+  for (const Setting& asked : port_.asked) EXPECT_FALSE(asked.memory_clock) << to_string(asked);
+  EXPECT_FALSE(was("unsure"));
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_EQ(warnings_.front(), "the memory clock may not be changed here and stays as it is");
+}
+
+TEST_F(ControllerTest, LeavesOutAKnobThatIsRefusedAndGoesOnWithTheOthers) {
+  options_.knobs = {Knob::kSmClock, Knob::kMemoryClock};
+  port_.forbidden = {Knob::kMemoryClock};
+  port_.tells = false;  // as a card whose driver lists a clock and refuses it
+  begin();
+
+  const bool held = train_until_held(900);
+
+  EXPECT_TRUE(held) << controller_->reason();
+  EXPECT_LE(std::ranges::count_if(port_.asked,
+                                  [](const Setting& one) { return one.memory_clock.has_value(); }),
+            1);
+  EXPECT_FALSE(was("refused"));
+}
+
+TEST_F(ControllerTest, ClaimsNoChangeWhereEveryRequestIsRefused) {
+  port_.forbidden = {Knob::kSmClock};
+  port_.tells = false;
+  begin();
+
+  train(300);
+
+  EXPECT_LE(port_.asked.size(), 4U);
+  EXPECT_EQ(controller_->summary().setting_changes, 0U);
+  EXPECT_TRUE(card_->held.empty());
+}
+
+TEST_F(ControllerTest, SearchesAJobWhoseDefaultIsHeldBackByHeat) {
+  card_->lie = [this](Sample& sample) {
+    if (card_->held.empty()) sample.reasons = EventReasons{EventReasons::kSoftwareThermal};
+  };
+  begin();
+
+  const bool held = train_until_held(600);
+
+  EXPECT_TRUE(held) << controller_->reason();
+}
+
+TEST_F(ControllerTest, SaysOnceThatNothingCanBeMeasured) {
+  card_->lie = [](Sample& sample) { sample.gpu_utilization = 0; };
+  begin();
+
+  train(300);
+
+  EXPECT_TRUE(card_->held.empty());
+  EXPECT_EQ(controller_->state(), ControlState::kUnsure);
+  EXPECT_LE(events("state").size(), 12U);
+}
+
 TEST_F(ControllerTest, EndsInTheMiddleOfAWindow) {
   begin();
   while (controller_->state() != ControlState::kSearch) {

@@ -71,6 +71,11 @@ bool LeasePort::guarded() const {
   return guarded_;
 }
 
+bool LeasePort::allows(const Setting& setting) const {
+  const std::scoped_lock lock(mutex_);
+  return granted_.allows(setting);
+}
+
 void LeasePort::ask(const GpuUuid& gpu, const Setting& setting) {
   const std::scoped_lock lock(mutex_);
   if (state_ != PortState::kHeld) return;
@@ -137,6 +142,7 @@ void LeasePort::acquire(Lock& lock) {
   guardian_.reset();
   lease_ = std::move(lease).value();
   guarded_ = lease_->guarded();
+  granted_ = lease_->granted();
   renewed_ = clock_.now();
   next_renewal_ = renewed_ + lease_->ttl() * (1 / kRenewalsPerTtl);
   state_ = PortState::kHeld;

@@ -47,6 +47,7 @@ class LeasePort final : public SettingPort {
   void claim(const std::vector<GpuUuid>& gpus) override;
   PortState state() const override;
   std::optional<Error> problem() const override;
+  bool allows(const Setting& setting) const override;
   void ask(const GpuUuid& gpu, const Setting& setting) override;
   std::vector<PortAnswer> take_answers() override;
   Result<void> release() override;
@@ -75,6 +76,7 @@ class LeasePort final : public SettingPort {
   PortState state_ = PortState::kUnclaimed;
   std::optional<Error> problem_;
   std::vector<GpuUuid> gpus_;
+  wire::Granted granted_;  // of the lease that is held, or was held last
   std::map<GpuUuid, Setting> wanted_;
   std::vector<PortAnswer> answers_;
   bool releasing_ = false;

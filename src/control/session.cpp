@@ -156,6 +156,14 @@ void Session::poll_gpus(Instant now) {
       if (parts_.controller != nullptr) parts_.controller->gpu_opened(*gpu);
     }
     if (reading) pass_on(*gpu, *reading);
+    tell_findings(*gpu);
+  }
+}
+
+void Session::tell_findings(GpuWatch& gpu) {
+  for (std::string finding = gpu.take_finding(); !finding.empty(); finding = gpu.take_finding()) {
+    complain(fmt::format("GPU {}: {}", gpu.name().device, finding));
+    write(ErrorEvent{gpu.identity().uuid, Error{ErrorCode::kNotReady, std::move(finding)}});
   }
 }
 

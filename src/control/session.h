@@ -106,6 +106,7 @@ class Session final : private ProgressSink {
   void watch_gpu(const DeviceName& name);
   void poll_gpus(Instant now);
   void pass_on(GpuWatch& gpu, const SamplerReading& reading);
+  void tell_findings(GpuWatch& gpu);
   void tell_calls(GpuWatch& gpu);
   void look_for_strangers(Instant now);
   std::vector<DeviceName> devices_of(const ProcessProgress& process) const;

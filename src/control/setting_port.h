@@ -40,6 +40,12 @@ class SettingPort {
   virtual PortState state() const = 0;
   virtual std::optional<Error> problem() const = 0;
 
+  // Whether a request for this Setting can succeed as it stands, as far as is known: what the lease
+  // rules out need not be searched. Needs kHeld.
+  virtual bool allows(const Setting& setting) const {
+    (void)setting;
+    return true;
+  }
   // Knobs that `setting` does not name go back to the driver's default; an empty Setting gives all
   // of them back. Of several requests for one GPU that wait, the newest counts and only it is
   // answered. Needs kHeld.

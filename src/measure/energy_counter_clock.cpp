@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kBrackets = 6;          // needed to fix a rhythm
 constexpr Seconds kTight = milliseconds(45);  // a wider bracket does not place its step well
-constexpr Seconds kStandsStill = Seconds(1);  // no known counter is slower
+constexpr Seconds kStandsStill = Seconds(1);  // unless this one has shown to be slower
+constexpr double kSlower = 1.5;               // of its longest rest so far
+constexpr Seconds kLongestRest = Seconds(5);  // a counter that rests longer is a stuck one
 // Seconds; vendors choose round periods.
 constexpr double kRoundest[] = {0.1, 0.05, 0.01, 0.005, 0.001};
 constexpr Seconds kJitter = milliseconds(2);  // of single steps around the rhythm
@@ -38,10 +40,11 @@ std::optional<EnergyCounterStep> EnergyCounterClock::add(Instant time, Joules en
   const Bracket bracket{*read_, time};
   read_ = time;
   if (!(energy > shown_)) {
-    still_ = time - moved_ >= kStandsStill;
+    still_ = time - moved_ >= std::max(kStandsStill, kSlower * longest_rest_);
     return std::nullopt;
   }
   still_ = false;
+  longest_rest_ = std::max(longest_rest_, std::min(time - moved_, kLongestRest));
   moved_ = time;
   shown_ = energy;
   if (fast_) return EnergyCounterStep{time, energy};

@@ -38,7 +38,8 @@ class EnergyCounterClock {
   // True where a read at `time` falls well between two steps, so that it is clear which step it
   // shows; also true while the rhythm is unknown.
   bool good_time(Instant time) const;
-  // True where the counter has been read for a second without moving.
+  // True where the counter has been read without moving for a second, and for longer than it rests
+  // between two steps.
   bool stands_still() const { return still_; }
 
  private:
@@ -62,6 +63,7 @@ class EnergyCounterClock {
   std::optional<Instant> read_;       // time of the newest read
   Instant moved_;                     // time of the newest read that showed a new value
   Joules shown_;
+  Seconds longest_rest_;
   bool still_ = false;
 };
 

@@ -62,6 +62,8 @@ class GpuWatch {
   const std::optional<Error>& problem() const { return problem_; }  // the newest error
   // True between a failed read and the next attempt.
   bool failing() const { return try_again_.has_value(); }
+  // What was found out about its sensors, for one line to a person; "" where there is nothing new.
+  std::string take_finding() { return sampler_ ? sampler_->take_finding() : std::string(); }
 
   // Energy between the first and the last counter read.
   std::optional<Joules> energy() const;

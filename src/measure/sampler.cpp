@@ -25,7 +25,12 @@ bool dense(std::span<const TimedPower> history) {
 }  // namespace
 
 Sampler::Sampler(Gpu& gpu, Clock& clock, const SamplerOptions& options)
-    : gpu_(gpu), clock_(clock), options_(options), due_(clock.now()), newest_history_(due_) {}
+    : gpu_(gpu),
+      clock_(clock),
+      options_(options),
+      due_(clock.now()),
+      check_(gpu.capabilities()),
+      newest_history_(due_) {}
 
 bool Sampler::counter_due(Instant now) const {
   if (!has_counter_) return false;
@@ -110,6 +115,7 @@ Result<SamplerReading> Sampler::take(SensorRound round) {
   if (!round.sample) return round.sample.error();
   SamplerReading reading;
   reading.sample = *std::move(round.sample);
+  check_.check(reading.sample);
   if (round.wish.sensors.has(Sensor::kEnergy)) {
     ++counter_reads_;
     if (reading.sample.energy) {
@@ -118,9 +124,14 @@ Result<SamplerReading> Sampler::take(SensorRound round) {
       has_counter_ = false;
     }
   }
+  if (check_.counter_given_up() && has_counter_) {
+    has_counter_ = false;
+    counter_ = EnergyCounterClock();
+  }
   reading.counter_stands_still = counter_.stands_still();
   if (round.history) {
     reading.history = *std::move(round.history);
+    check_.check(reading.history, clock_.now());
     // Another round may have been started before this one was returned.
     std::erase_if(reading.history,
                   [this](const TimedPower& power) { return power.time <= newest_history_; });

@@ -6,7 +6,7 @@
 // rarely, half-way between two steps, which gives the exact energy at the earlier step
 // (energy_counter_clock.h), and on request where a Window begins or ends. The card's own buffer of
 // power samples is drained with each counter read, and in between before it overflows (2.4 s on an
-// H200).
+// H200). What cannot be true is left out (sensor_check.h).
 //
 // `monitor`, `run` and `simulate` poll through it on their own thread. Fails as Gpu::read() does.
 #pragma once
@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "gpu/gpu.h"
 #include "measure/energy_counter_clock.h"
+#include "measure/sensor_check.h"
 
 namespace hypermile {
 
@@ -62,6 +63,8 @@ class Sampler {
 
   std::uint64_t counter_reads() const { return counter_reads_; }
   const EnergyCounterClock& counter() const { return counter_; }
+  // See SensorCheck.
+  std::string take_finding() { return check_.take_finding(); }
 
  private:
   bool counter_due(Instant now) const;
@@ -75,6 +78,7 @@ class Sampler {
   Clock& clock_;
   SamplerOptions options_;
   Instant due_;
+  SensorCheck check_;
   EnergyCounterClock counter_;
   std::optional<Instant> counter_read_;  // time of the newest counter read
   bool has_counter_ = true;

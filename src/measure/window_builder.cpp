@@ -174,6 +174,7 @@ Window WindowBuilder::close() const {
   if (!terms_.pauses_belong) object(pauses());
   if (counter_stands_still_) object({"the energy counter stands still"});
   if (!window.time_per_iteration) object({"the times of the iterations do not increase"});
+  object(energy_objects(window.energy_disagreement));
   if (!window.power) object({"power is not known", Refusal::kNoPower});
   object(heat_objects(sensors));
   return window;

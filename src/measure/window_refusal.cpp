@@ -22,6 +22,7 @@ constexpr double kMemoryOff = 0.02;
 constexpr double kPauseFactor = 8;  // an interval this many times the median is a pause
 constexpr double kPauseShare = 0.05;
 constexpr std::size_t kFewPauses = 2;
+constexpr double kMostOff = 0.5;  // of a counter from the power samples, up or down
 
 class Mean {
  public:
@@ -118,6 +119,17 @@ Objection heat_objects(const WindowSensors& sensors) {
   return {fmt::format("throttled: heat or hardware held the clock down for {:.0f} % of the time",
                       sensors.slowed_share * 100),
           Refusal::kHeldBack};
+}
+
+bool disagree(double disagreement) {
+  return !(disagreement < kMostOff) || !(disagreement > 1 / (1 + kMostOff) - 1);
+}
+
+Objection energy_objects(const std::optional<double>& disagreement) {
+  if (!disagreement || !disagree(*disagreement)) return {};
+  return {fmt::format("the energy counter shows {:.1f} times what the power samples show",
+                      1 + *disagreement),
+          Refusal::kNoPower};
 }
 
 Objection sensors_object(const Setting& setting, const WindowSensors& sensors) {

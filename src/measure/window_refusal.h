@@ -44,6 +44,13 @@ Objection sensors_object(const Setting& setting, const WindowSensors& sensors);
 // Objects to a card that heat or its hardware held back.
 Objection heat_objects(const WindowSensors& sensors);
 
+// Whether an energy counter that shows `disagreement` (counter / integral - 1) against the power
+// samples is so far off that one of the two must be wrong. Real ones differ by a tenth, since the
+// samples of many cards cover a part of the time.
+bool disagree(double disagreement);
+// Objects to energy that two sensors tell differently.
+Objection energy_objects(const std::optional<double>& disagreement);
+
 // Objects to one or two pauses that make up much of a Window; regular pauses are normal.
 // `intervals_s` holds the seconds between consecutive Boundaries.
 Objection pause_objects(std::span<const double> intervals_s);

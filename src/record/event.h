@@ -78,7 +78,7 @@ struct Decision {
   std::string policy;
   Setting setting;
   std::string reason;                     // in words
-  std::optional<double> confidence;       // probability that the setting keeps the bound
+  std::optional<double> confidence;       // that the whole job keeps its bound, 0..1
   std::map<std::string, double> numbers;  // what the reason rests on
 };
 

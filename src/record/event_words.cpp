@@ -78,8 +78,9 @@ struct Teller {
     const bool named = !e.setting.empty() && e.reason.starts_with(name + " ");
     const std::string why = named ? ", which" + e.reason.substr(name.size()) : because(e.reason);
     const std::string sure =
-        e.confidence && !e.setting.empty()
-            ? fmt::format(" ({:.0f} % sure that it keeps the bound)", 100 * *e.confidence)
+        e.confidence && !e.setting.empty() && e.policy == "hypermile"
+            ? fmt::format(" ({:.0f} % sure that the whole job keeps its bound)",
+                          100 * *e.confidence)
             : "";
     return EventWords{"decision", what + why + sure};
   }

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <vector>
 
+#include "base/statistics.h"
 #include "base/terminal_text.h"
 
 namespace hypermile {
@@ -75,6 +76,15 @@ std::string job_text(const JobTotals& job) {
   return fmt::format("the whole job, search included, against {}: {}",
                      job.against_default_run ? "a run at the default" : "the default",
                      fmt::join(parts, ", "));
+}
+
+std::string bound_text(const JobTotals& job, double bound) {
+  if (!job.time_change || !job.time_change->half_width95) return "";
+  const double error = *job.time_change->half_width95 / normal_half_width95();
+  const double margin = bound - job.time_change->value;
+  const double sure = error > 0 ? normal_cdf(margin / error) : margin >= 0 ? 1 : 0;
+  return fmt::format("  {:.0f} % sure that the whole job, {}, kept the bound of {:.1f} %\n",
+                     100 * sure, time_text(*job.time_change), 100 * bound);
 }
 
 std::string job_short_text(const JobTotals& job) {

@@ -36,6 +36,10 @@ std::string change_text(const SettingCost& cost);
 
 // One sentence about the whole job against the default; "" where nothing can be compared.
 std::string job_text(const JobTotals& job);
+// "66 % sure that the whole job, 4.5 ± 2.3 % slower, kept the bound of 5.0 %", on a line of its
+// own;
+// "" where the error of the time is not known.
+std::string bound_text(const JobTotals& job, double bound);
 // "saved 1886 J (11.1 %), 3.4 % slower": the same in short, for a line that is renewed.
 std::string job_short_text(const JobTotals& job);
 

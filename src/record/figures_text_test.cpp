@@ -62,6 +62,18 @@ TEST(FiguresText, SpeaksOfSharesAsPeopleDo) {
       "1410 MHz and a memory clock of 810 MHz and a limit of 200 W");
 }
 
+TEST(FiguresText, IsAsSureOfTheBoundAsTheFigureBesideIt) {
+  JobTotals slow = job(897, 105.3);
+  slow.time_change->half_width95 = 0.018;
+
+  EXPECT_EQ(bound_text(slow, 0.05),
+            "  37 % sure that the whole job, 5.3 ± 1.8 % slower, kept the bound of 5.0 %\n");
+  EXPECT_EQ(bound_text(job(897, 103.2), 0.05),
+            "  100 % sure that the whole job, 3.2 ± 0.4 % slower, kept the bound of 5.0 %\n");
+  slow.time_change->half_width95.reset();
+  EXPECT_EQ(bound_text(slow, 0.05), "") << "nobody knows how sure that is";
+}
+
 TEST(FiguresText, NamesARunAtTheDefault) {
   JobTotals totals = job(897, 103.2);
   totals.against_default_run = true;

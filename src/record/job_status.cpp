@@ -49,13 +49,15 @@ bool JobStatus::take_body(const StateChange& event) {
   // A short measurement of the default during a search or a hold is not announced.
   const bool looking = announced_.starts_with("search") || announced_.starts_with("hold");
   if (state_ == "baseline" && looking) return false;
-  const std::string now = state_ == "hold" ? state_words() : state_;
+  // Where the job's time is shared, going from one setting to the other is no news.
+  const std::string now = state_ == "hold" && !shared_ ? state_words() : state_;
   if (std::exchange(announced_, now) == now) return false;
   return !first;  // the state in which a controller begins is not a change
 }
 
 bool JobStatus::take_body(const Decision& event) {
   setting_ = event.setting;
+  shared_ = event.numbers.contains("share");
   return false;
 }
 

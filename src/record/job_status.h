@@ -50,6 +50,7 @@ class JobStatus {
   std::string state_, reason_;
   std::string announced_;            // the state that people were last told
   std::optional<Setting> setting_;   // last decided
+  bool shared_ = false;              // the job's time is, between that setting and others
   std::map<GpuUuid, double> watts_;  // last seen
 };
 

@@ -122,5 +122,18 @@ TEST(JobStatus, WithoutAControllerProgressIsTheState) {
   EXPECT_EQ(status.line(), "watching: 80.0 ms") << "of an optimizer step, not of a micro-batch";
 }
 
+TEST(JobStatus, GoingToAndFroBetweenTheSettingsOfAMixIsNoNews) {
+  JobStatus status(0.05);
+  const auto hold = [&](const Setting& setting) {
+    status.take(event(Decision{GpuUuid("GPU-1"), "hypermile", setting, "", 0.9, {{"share", 0.5}}}));
+    return status.take(state_of("hold", "half of the time each"));
+  };
+  status.take(state_of("warm_up", ""));
+
+  EXPECT_TRUE(hold(kLower));
+  EXPECT_FALSE(hold({.sm_clock = Mhz(1400)}));
+  EXPECT_FALSE(hold(kLower));
+}
+
 }  // namespace
 }  // namespace hypermile

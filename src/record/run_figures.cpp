@@ -8,6 +8,9 @@
 namespace hypermile {
 namespace {
 
+// Samples in a row without the energy counter, about one a second, after which it was given up.
+constexpr int kGivenUp = 30;
+
 bool exploring(const Decision& decision) {
   const auto found = decision.numbers.find("exploring");
   return found == decision.numbers.end() || found->second != 0;
@@ -108,8 +111,10 @@ void RunFigures::add(const Event& event) {
 }
 
 void RunFigures::take(const SampleEvent& event) {
-  if (!event.sample.energy) return;
   Card& card = cards_[event.gpu];
+  ++card.without_energy;
+  if (!event.sample.energy) return;
+  card.without_energy = 0;
   if (!card.first_energy) card.first_energy = event.sample.energy;
   card.last_energy = event.sample.energy;
 }
@@ -187,6 +192,8 @@ const PhaseFigures* RunFigures::main_phase(const GpuUuid& gpu) const {
 std::optional<Joules> RunFigures::energy(const GpuUuid& gpu) const {
   const auto card = cards_.find(gpu);
   if (card == cards_.end() || !card->second.first_energy) return std::nullopt;
+  // A counter that was given up tells of a part of the run only.
+  if (card->second.without_energy > kGivenUp) return std::nullopt;
   return *card->second.last_energy - *card->second.first_energy;
 }
 

@@ -100,6 +100,7 @@ class RunFigures {
  private:
   struct Card {
     std::optional<Joules> first_energy, last_energy;  // of the counter
+    int without_energy = 0;                           // samples in a row
     std::optional<Decision> held;  // the policy's last word, where it was to hold a setting
   };
 

@@ -76,7 +76,8 @@ void WatchedRun::make_controller(const JobToWatch& job, ClockAccess access) {
     parts.counters = &counters_.emplace(counter_program(job), world_.clock);
   }
   if (control.sweep) parts.make_policy = control.sweep->course->maker();
-  if (control.cache) {
+  // Other policies search as their authors say, and know nothing of earlier runs.
+  if (control.cache && control.controller.policy == "hypermile") {
     open_cache(*control.cache);
     parts.make_policy = memory_->maker();
   }

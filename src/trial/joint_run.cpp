@@ -61,7 +61,9 @@ class JointRun {
   RigTerms rig_terms(std::unique_ptr<LineSink> sink) {
     ControllerOptions control;
     control.policy = outcome_.policy;
+    control.guard = job_.guard || outcome_.policy == "hypermile";
     control.objective = job_.objective;
+    control.steady = job_.steady;
     control.knobs = job_.knobs;
     control.job_iterations = static_cast<double>(job_.iterations);
     control.seed = job_.seed;

@@ -52,6 +52,7 @@ class ReplayedRun {
     // Policies of others are played as their authors have them, unless they are to be guarded.
     control.guard = conditions_.guard || policy_ == "hypermile";
     control.objective = conditions_.objective;
+    control.steady = conditions_.steady;
     if (conditions_.tell_length) control.job_iterations = conditions_.iterations;
     for (const CurvePoint& point : curve_.points) control.settings.push_back(point.setting);
     control.seed = seed_;

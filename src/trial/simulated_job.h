@@ -32,6 +32,7 @@ struct SimulatedJob {
   std::vector<Knob> knobs = {Knob::kSmClock, Knob::kMemoryClock};
   ProgressKind progress = ProgressKind::kTicks;
   bool guard = false;            // whether the policies of others are kept within the bound too
+  bool steady = false;           // one setting is kept: the job is not shared between two
   PredictForPhase predict = {};  // who predicts for the policies; empty: nobody
   bool counters = false;  // whether performance counters are read while features are collected
   double unix_time = 0;   // for the log

@@ -101,6 +101,7 @@ class SimulatedRun {
     // Policies of others are played as their authors have them, unless somebody wants them guarded.
     control.guard = job_.guard || policy_ == "hypermile";
     control.objective = job_.objective;
+    control.steady = job_.steady;
     control.knobs = job_.knobs;
     control.job_iterations = static_cast<double>(job_.iterations);
     control.seed = job_.seed;

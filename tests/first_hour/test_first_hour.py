@@ -39,6 +39,7 @@ class FirstHour(unittest.TestCase):
             "HOME": cls.home, "USER": "newcomer", "TERM": "dumb", "COLUMNS": "80", "HYPERMILE_NVML": STAND_IN,
             "HYPERMILE_SIM_GPUS": "rtx3080ti", "HYPERMILE_SIM_SPEED": "1", "HYPERMILE_SIM_STATE": cls.path("machine"),
             "HYPERMILE_STATE": cls.path("journal"), "HYPERMILE_SOCKET": cls.path("socket"),
+            "HYPERMILE_CACHE": "no",  # each run is to search for itself
         })
         cls.program = installed(cls.home)
         cls.environment["PATH"] = os.path.dirname(cls.program) + ":" + cls.environment["PATH"]

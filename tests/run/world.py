@@ -59,6 +59,7 @@ class World:
             "HYPERMILE_SOCKET": self.path("socket"),
             "XDG_CONFIG_HOME": self.path("config"),
             "XDG_STATE_HOME": self.path("history"),
+            "HYPERMILE_CACHE": "no",  # each run is to search for itself
         }
         self.environment.pop("HYPERMILE_READ_ONLY", None)  # these GPUs are simulated
         self.started = []

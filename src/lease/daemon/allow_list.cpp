@@ -15,6 +15,13 @@ void cap(std::optional<KnobRange>& range, std::optional<double> most) {
   if (range->min > range->max) range.reset();
 }
 
+std::optional<KnobRange> common(const std::optional<KnobRange>& a,
+                                const std::optional<KnobRange>& b) {
+  if (!a || !b) return std::nullopt;
+  const KnobRange range{std::max(a->min, b->min), std::min(a->max, b->max)};
+  return range.min <= range.max ? std::optional(range) : std::nullopt;
+}
+
 }  // namespace
 
 Rights unlimited_rights() {
@@ -41,6 +48,11 @@ Result<Rights> AllowList::rights(const Peer& peer, const GpuUuid& gpu) const {
   return Error{ErrorCode::kPermission,
                fmt::format("user {} may not change {}", peer.uid, gpu.text()),
                "ask the administrator for a rule in hypermiled.toml"};
+}
+
+Bounds both(const Bounds& a, const Bounds& b) {
+  return {common(a.sm_clock, b.sm_clock), common(a.memory_clock, b.memory_clock),
+          common(a.power_limit, b.power_limit), a.clamp && b.clamp};
 }
 
 Bounds capped(Bounds bounds, const Setting& baseline) {

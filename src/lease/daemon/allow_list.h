@@ -68,4 +68,7 @@ struct AllowList {
 // the cap may not be changed.
 Bounds capped(Bounds bounds, const Setting& baseline);
 
+// What both allow; a value that either would move is in neither's range.
+Bounds both(const Bounds& a, const Bounds& b);
+
 }  // namespace hypermile

@@ -104,15 +104,17 @@ wire::Reply Service::acquire(ConnectionId connection, const Peer& peer,
   lease.owner = Owner{connection, peer.pid, peer.uid, request.program, request.job};
   lease.ttl = std::min(request.ttl, config_.longest_ttl);
   Seconds longest = unlimited_rights().longest_lease;
+  Bounds everywhere = unlimited_rights().bounds;
   for (const GpuUuid& gpu : request.gpus) {
     const Result<Rights> granted = rights(peer, gpu);
     if (!granted) return granted.error();
     lease.gpus.push_back({gpu, capped(granted->bounds, config_.baseline(gpu))});
+    everywhere = both(everywhere, lease.gpus.back().bounds);
     longest = std::min(longest, granted->longest_lease);
   }
   const Result<Lease> held = take_in_turn(lease, options_.guardian || peer.privileged);
   if (!held) return held.error();
-  wire::Granted granted{held->id, held->ttl, {}};
+  wire::Granted granted{held->id, held->ttl, {}, everywhere};
   Held& entry = held_[connection] = Held{held->id, {}};
   if (std::isfinite(longest.value())) {
     granted.longest = longest;

@@ -212,6 +212,16 @@ TEST_F(ServiceTest, ShortensATtlThatIsTooLong) {
   EXPECT_EQ(lease.longest, Seconds(60));
 }
 
+TEST_F(ServiceTest, SaysWhatTheLeaseMayAskFor) {
+  serve();
+
+  const auto lease = std::get<wire::Granted>(acquire(1, kAlice, {kFirst, kSecond}));
+
+  EXPECT_TRUE(lease.allows({.sm_clock = Mhz(345)}));
+  EXPECT_FALSE(lease.allows({.sm_clock = Mhz(300)}));
+  EXPECT_FALSE(lease.allows({.sm_clock = Mhz(345), .memory_clock = Mhz(2619)}));
+}
+
 TEST_F(ServiceTest, AConnectionHoldsOneLease) {
   serve();
   granted(1, kAlice, {kFirst});

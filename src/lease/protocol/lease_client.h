@@ -43,6 +43,8 @@ class HeldLease {
   // The lease ends after this time even if renewed.
   std::optional<Seconds> longest() const { return granted_.longest; }
   bool guarded() const { return guarded_; }  // granted by our own guardian
+  // What was granted, for whoever wants to know it beside the thread that uses the lease.
+  const wire::Granted& granted() const { return granted_; }
 
   // Returns the setting in force, perhaps clamped to what is allowed, and the problems of single
   // knobs. Knobs that `setting` does not name are restored. kPermission: nothing was changed.

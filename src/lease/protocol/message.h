@@ -82,6 +82,11 @@ struct Granted {
   LeaseId lease = 0;
   Seconds ttl;                          // may be shorter than requested
   std::optional<Seconds> longest = {};  // the lease ends after this time even if renewed
+  // What may be asked for on every GPU of the lease; absent from a daemon older than this field.
+  std::optional<Bounds> bounds = {};
+
+  // Whether a request for this Setting can succeed as it stands, as far as the daemon said.
+  bool allows(const Setting& setting) const;
 };
 struct Applied {
   Setting setting;              // in force, perhaps clamped

@@ -91,6 +91,22 @@ TEST(Replies, ComeBackAsTheyWere) {
   EXPECT_EQ(status.gpus[0].trouble, "hangs");
 }
 
+TEST(Replies, SayWhatALeaseMayAskFor) {
+  Granted only_sm{1, Seconds(5), {}, Bounds{}};
+  only_sm.bounds->sm_clock = KnobRange{1000, 1500};
+  only_sm.bounds->power_limit = KnobRange{};  // no end
+
+  const Granted back = through_reply(only_sm);
+  const Granted old = through_reply(Granted{1, Seconds(5)});
+
+  EXPECT_TRUE(back.allows({.sm_clock = Mhz(1500)}));
+  EXPECT_FALSE(back.allows({.sm_clock = Mhz(1515)}));
+  EXPECT_FALSE(back.allows({.sm_clock = Mhz(1500), .memory_clock = Mhz(5001)}));
+  EXPECT_TRUE(back.allows({.power_limit = Watts(1e6)}));
+  EXPECT_TRUE(back.allows({}));
+  EXPECT_TRUE(old.allows({.memory_clock = Mhz(5001)})) << "an older daemon says nothing";
+}
+
 TEST(Replies, HoldTheLeasesOfALargeMachine) {
   LeaseList list;
   for (std::size_t i = 0; i < 32; ++i) {

@@ -3,6 +3,9 @@
 // Encodes and decodes replies; see message.h.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/terminal_text.h"
 #include "lease/protocol/fields.h"
 #include "lease/protocol/message.h"
@@ -49,6 +52,10 @@ class ReplyEncoder {
     FrameWriter writer = start_message(tags::kGranted, sequence_);
     writer.number(tags::kLease, granted.lease).real(tags::kTtl, granted.ttl.value());
     if (granted.longest) writer.real(tags::kLongest, granted.longest->value());
+    if (!granted.bounds) return writer;
+    for (const Knob knob : kAllKnobs) {
+      write_nested(writer, tags::kKnob, of(knob, granted.bounds->range(knob)));
+    }
     return writer;
   }
   FrameWriter operator()(const Applied& applied) const {
@@ -93,6 +100,15 @@ class ReplyEncoder {
   }
 
  private:
+  // A range without an upper end has no field for it, because a real is finite.
+  static FrameWriter of(Knob knob, const std::optional<KnobRange>& range) {
+    FrameWriter writer;
+    writer.text(tags::kName, to_string(knob)).number(tags::kAllowed, range ? 1 : 0);
+    if (!range) return writer;
+    writer.real(tags::kLeast, range->min);
+    if (std::isfinite(range->max)) writer.real(tags::kMost, range->max);
+    return writer;
+  }
   static FrameWriter of(const LeaseEntry& entry) {
     FrameWriter writer;
     writer.number(tags::kLease, entry.lease)
@@ -114,12 +130,33 @@ class ReplyEncoder {
   std::uint64_t sequence_;
 };
 
+// A knob that is not known here is skipped: a later version may have more.
+Result<void> decode_knob(std::string_view nested, Bounds& bounds) {
+  ASSIGN_OR_RETURN(const Fields fields, Fields::parse(nested));
+  ASSIGN_OR_RETURN(const std::string_view name, fields.text(tags::kName));
+  ASSIGN_OR_RETURN(const bool allowed, read_flag(fields, tags::kAllowed));
+  if (!allowed) return {};
+  KnobRange range;
+  ASSIGN_OR_RETURN(range.min, fields.real(tags::kLeast));
+  if (fields.has(tags::kMost)) {
+    ASSIGN_OR_RETURN(range.max, fields.real(tags::kMost));
+  }
+  if (name == to_string(Knob::kSmClock)) bounds.sm_clock = range;
+  if (name == to_string(Knob::kMemoryClock)) bounds.memory_clock = range;
+  if (name == to_string(Knob::kPowerLimit)) bounds.power_limit = range;
+  return {};
+}
+
 Result<Reply> decode_granted(const Fields& fields) {
   Granted granted;
   ASSIGN_OR_RETURN(granted.lease, fields.number(tags::kLease));
   ASSIGN_OR_RETURN(granted.ttl, read_seconds(fields, tags::kTtl));
   if (fields.has(tags::kLongest)) {
     ASSIGN_OR_RETURN(granted.longest, read_seconds(fields, tags::kLongest));
+  }
+  for (const std::string_view nested : fields.texts(tags::kKnob)) {
+    if (!granted.bounds) granted.bounds.emplace();
+    RETURN_IF_ERROR(decode_knob(nested, *granted.bounds));
   }
   return Reply(granted);
 }
@@ -238,6 +275,16 @@ Result<Reply> decode_reply_of_type(std::uint64_t type, const Fields& fields) {
 }
 
 }  // namespace
+
+bool Granted::allows(const Setting& setting) const {
+  if (!bounds) return true;
+  return std::ranges::all_of(kAllKnobs, [&](Knob knob) {
+    const std::optional<double> value = setting.value(knob);
+    if (!value) return true;
+    const std::optional<KnobRange>& range = bounds->range(knob);
+    return range && *value >= range->min && *value <= range->max;
+  });
+}
 
 Result<std::string> encode_reply(const Numbered<Reply>& reply) {
   return std::visit(ReplyEncoder(reply.sequence), reply.message).finish();

@@ -45,6 +45,9 @@ enum Tag : std::uint8_t {
   kValue = 34,
   kReadBack = 35,
   kHold = 36,
+  kKnob = 37,  // nested: name, allowed, least, most
+  kLeast = 38,
+  kMost = 39,
 };
 
 enum Type : std::uint8_t {

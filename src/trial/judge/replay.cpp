@@ -178,6 +178,7 @@ PolicyContext context_for(const Curve& curve, const Conditions& conditions, std:
   PolicyContext context;
   for (const CurvePoint& point : curve.points) context.settings.push_back(point.setting);
   context.objective = conditions.objective;
+  context.steady = conditions.steady;
   context.window_iterations = conditions.window_iterations;
   context.settle_iterations = conditions.settle_iterations;
   context.default_values = curve.default_values;
