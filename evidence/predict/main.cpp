@@ -3,10 +3,7 @@
 // Prints the tables of docs/evidence/predictors.md: predictors and baselines on public sweeps, with
 // whole workloads or whole cards left out. Called by scripts/evidence/predictors.
 //
-//   predict_evidence DATA_FOLDER workloads|pooled|limits|speed
-//   predict_evidence DATA_FOLDER cards|scales SIMULATED_FOLDER
-//
-// SIMULATED_FOLDER holds the simulated-*.csv of scripts/evidence/left_out_models.py.
+//   predict_evidence DATA_FOLDER workloads|pooled|cards|scales|limits|speed
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "predict/baselines.h"
 #include "predict/card_pairs.h"
@@ -221,41 +219,45 @@ Result<void> limits(const std::string& data) {
   return {};
 }
 
-// Everything from which bounds between two cards are learnt: simulated cards, public sweeps with
-// counters, and public sweeps of power limits.
-Result<std::vector<Example>> load_pairs(const std::string& data, const std::string& simulated) {
+// The sweeps from which the model that comes with the program is made.
+std::vector<std::string> public_paths(const std::string& data) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(simulated)) {
-    if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
-  }
-  std::ranges::sort(paths);
   for (const CounterSet& set : kSets) paths.push_back(data + "/" + set.folder + "/data.csv");
   for (const char* set : {"zeus_power_trace", "zeus_profile_windows", "darsh_llm_powercap"}) {
     paths.push_back(fmt::format("{}/{}/data.csv", data, set));
   }
-  ASSIGN_OR_RETURN(ExampleSet all, read_examples(paths));
+  return paths;
+}
+
+Result<std::vector<Example>> load_public(const std::string& data) {
+  ASSIGN_OR_RETURN(ExampleSet all, read_examples(public_paths(data)));
   return std::move(all.examples);
 }
 
-// Trains on one card and tests on another. Bounds come from pairs of cards outside the tested
-// card's family.
-Result<void> cards(const std::string& data, const std::string& simulated) {
+bool has_clocks(const Example& example) {
+  return std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
+}
+
+std::string scales_line(std::string_view title, const BoundScales& scales) {
+  return fmt::format("- {}: {:.2f} (time), {:.2f} (energy)\n", title, scales.time, scales.energy);
+}
+
+// What pairs of cards outside the family say of bounds on other cards.
+Result<BoundScales> without_family(const std::vector<Example>& known, const std::string& family) {
+  std::vector<Example> others = known;
+  std::erase_if(others, [&](const Example& e) { return card_family(e.key.gpu) == family; });
+  return card_pair_scales(others, {});
+}
+
+// Trains on one card and tests on another.
+Result<void> pairs_table(const std::string& data, const std::map<std::string, BoundScales>& found) {
   const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
-  ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
-  std::map<std::string, BoundScales> scales;  // by the family left out
-  for (const CounterSet& set : kSets) {
-    const std::string family = card_family(set.gpu);
-    if (scales.contains(family)) continue;
-    std::vector<Example> others = known;
-    std::erase_if(others, [&](const Example& e) { return card_family(e.key.gpu) == family; });
-    ASSIGN_OR_RETURN(scales[family], card_pair_scales(others, {}));
-  }
   fmt::print("{}", kErrorHeader);
   for (const auto& [from, to] : pairs) {
     ASSIGN_OR_RETURN(const auto training, load(data, kSets[from]));
     ASSIGN_OR_RETURN(const auto tested, load(data, kSets[to]));
     TrainingOptions options;
-    options.new_card = scales.at(card_family(kSets[to].gpu));
+    options.new_card = found.at(card_family(kSets[to].gpu));
     for (const Contender& contender : contenders(options)) {
       ASSIGN_OR_RETURN(const auto predictor, contender.make(training));
       Outcome outcome;
@@ -267,14 +269,62 @@ Result<void> cards(const std::string& data, const std::string& simulated) {
   return {};
 }
 
+// Trains on all public sweeps without a family of cards and without the tested workloads.
+Result<void> families_table(const std::vector<Example>& known,
+                            const std::map<std::string, BoundScales>& found) {
+  std::map<std::string, std::vector<Example>> tested;  // by set and card
+  for (const Example& example : known) {
+    if (has_clocks(example))
+      tested[example.set.substr(0, example.set.find('/')) + ", " + example.key.gpu].push_back(
+          example);
+  }
+  fmt::print("\n{}", kErrorHeader);
+  for (const auto& [title, jobs] : tested) {
+    const std::string family = card_family(jobs.front().key.gpu);
+    std::set<std::string> groups;
+    for (const Example& job : jobs) groups.insert(job.group);
+    std::vector<Example> rest;
+    std::ranges::copy_if(known, std::back_inserter(rest), [&](const Example& e) {
+      return card_family(e.key.gpu) != family && !groups.contains(e.group);
+    });
+    TrainingOptions options;
+    options.leave_cards = false;  // too few families are left to learn trust and bounds from
+    options.new_card = found.at(family);
+    for (const Contender& contender : contenders(options)) {
+      if (contender.name != "mean curve" && contender.name != "boosted") continue;
+      ASSIGN_OR_RETURN(const auto predictor, contender.make(rest));
+      Outcome outcome;
+      for (const Example& example : jobs) outcome.checker.add(*predictor, example);
+      fmt::print("{}", row("the others → " + title, contender.name, outcome, contender.bounded));
+    }
+  }
+  return {};
+}
+
+// Tests on cards that the training lacks. Bounds come from pairs of cards outside the tested card's
+// family.
+Result<void> cards(const std::string& data) {
+  ASSIGN_OR_RETURN(const std::vector<Example> known, load_public(data));
+  std::map<std::string, BoundScales> found;  // by the family left out
+  for (const CounterSet& set : kSets) {
+    const std::string family = card_family(set.gpu);
+    if (found.contains(family)) continue;
+    ASSIGN_OR_RETURN(found[family], without_family(known, family));
+    fmt::print("{}", scales_line("scales of bounds without the family " + family, found[family]));
+  }
+  fmt::print("\n");
+  RETURN_IF_ERROR(pairs_table(data, found));
+  return families_table(known, found);
+}
+
 // Computes kCardPairScales, from all families.
-Result<void> scales(const std::string& data, const std::string& simulated) {
-  ASSIGN_OR_RETURN(const std::vector<Example> known, load_pairs(data, simulated));
+Result<void> scales(const std::string& data) {
+  ASSIGN_OR_RETURN(const std::vector<Example> known, load_public(data));
   for (const ModelKind kind : kModelKinds) {
     TrainingOptions options;
     options.kind = kind;
     ASSIGN_OR_RETURN(const BoundScales found, card_pair_scales(known, options));
-    fmt::print("- {}: {:.2f} (time), {:.2f} (energy)\n", to_string(kind), found.time, found.energy);
+    fmt::print("{}", scales_line(to_string(kind), found));
   }
   return {};
 }
@@ -326,8 +376,8 @@ int main(int argc, char** argv) {
       hypermile::Error{hypermile::ErrorCode::kUsage, "give DATA_FOLDER and a part"};
   if (part == "workloads" && argc == 3) done = hypermile::workloads(argv[1]);
   if (part == "pooled" && argc == 3) done = hypermile::pooled(argv[1]);
-  if (part == "cards" && argc == 4) done = hypermile::cards(argv[1], argv[3]);
-  if (part == "scales" && argc == 4) done = hypermile::scales(argv[1], argv[3]);
+  if (part == "cards" && argc == 3) done = hypermile::cards(argv[1]);
+  if (part == "scales" && argc == 3) done = hypermile::scales(argv[1]);
   if (part == "limits" && argc == 3) done = hypermile::limits(argv[1]);
   if (part == "speed" && argc == 3) done = hypermile::speed(argv[1]);
   if (done) return 0;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kPeriods[] = {0.8, 0.83, 1.0, 1.3, 1.77, 2.5, 3.7, 5.0, 7.3, 10.0};
 constexpr int kSeeds = 40;
-constexpr int kNoiseSeeds = 1000;
+constexpr int kNoiseSeeds = 250;
 constexpr std::uint64_t kFresh = 130000;  // test seeds; the thresholds were chosen with other seeds
 constexpr double kTolerance = 0.03;
 

@@ -5,10 +5,8 @@ other cards and the other families. No model has seen the card or a job of the f
 sees no simulated data at all (scripts/make-model).
 
   scripts/evidence/left_out_models.py FOLDER GPU[,GPU...]
-  scripts/evidence/left_out_models.py FOLDER
 
-Writes FOLDER/GPU-FAMILY.json; a model that exists is not trained again. Without GPUs it trains nothing and leaves the sweeps as
-FOLDER/simulated-GPU.csv. scripts/evidence/suite and scripts/evidence/predictors call it.
+Writes FOLDER/GPU-FAMILY.json; a model that exists is not trained again. scripts/evidence/suite calls it.
 
 HYPERMILE   the program (default build/bin/hypermile)
 PROCESSES   sweeps or trainings at a time (default: the number of processors)
@@ -86,16 +84,12 @@ def main(folder, gpus):
     tables.mkdir(parents=True, exist_ok=True)
     tasks = sweeps(tables)
     families = sorted({family_of(job) for _, _, job, _ in tasks})
-    if gpus and all((folder / f"{gpu}-{family}.json").exists() for gpu in gpus for family in families):
+    if all((folder / f"{gpu}-{family}.json").exists() for gpu in gpus for family in families):
         return
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
         missing = [table.stem for table in pool.map(sweep, tasks) if not table.exists()]
         if missing:
             sys.exit(f"left_out_models: {len(missing)} of {len(tasks)} sweeps could not be made, {missing[0]} first")
-        if not gpus:
-            for card in sorted({card for _, card, _, _ in tasks}):
-                join([table for table, of, _, _ in tasks if of == card], folder / f"simulated-{card}.csv")
-            return
         wanted = [(folder / f"{gpu}-{family}.json",
                    [table for table, card, job, _ in tasks
                     if card != gpu and family_of(job) != family])
@@ -106,4 +100,4 @@ def main(folder, gpus):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2].split(",") if len(sys.argv) > 2 else [])
+    main(sys.argv[1], sys.argv[2].split(","))

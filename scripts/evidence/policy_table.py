@@ -3,7 +3,9 @@
 """Reads the JSON of `hypermile evaluate --json` and prints a Markdown table with one line for each policy, and how many curves it is
 of. Called by scripts/evidence/search and scripts/evidence/starting-gear.
 
-    hypermile evaluate … --json | scripts/evidence/policy_table.py
+    hypermile evaluate … --json | scripts/evidence/policy_table.py [--held]
+
+--held adds the median number of iterations after which a setting was first held.
 """
 
 import json
@@ -25,10 +27,13 @@ def cells(s):
 
 
 def main():
+    held = "--held" in sys.argv
     result = json.load(sys.stdin)
-    print("| " + " | ".join(HEAD) + " |\n" + "|---" * len(HEAD) + "|")
+    head = HEAD + (("first held",) if held else ())
+    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
     for summary in result["summary"]:
-        print("| " + " | ".join(map(str, cells(summary))) + " |")
+        last = (f"{summary['median_held_after_iterations']:.0f}",) if held else ()
+        print("| " + " | ".join(map(str, cells(summary) + last)) + " |")
     print(f"\n{result['curves']} curves; mean oracle saving {result['summary'][0]['mean_oracle_saved_pct']:.2f} %")
 
 

@@ -19,23 +19,25 @@ double in_percent(double fraction) {
 }  // namespace
 
 nlohmann::json to_json(const RunResult& run) {
-  return {{"gpu", run.key.gpu},
-          {"workload", run.key.workload},
-          {"phase", run.key.phase},
-          {"variant", run.key.variant},
-          {"policy", run.policy},
-          {"repeat", run.repeat},
-          {"oracle_saved_pct", in_percent(run.oracle_saved)},
-          {"saved_pct", in_percent(run.saved)},
-          {"slowdown_pct", in_percent(run.slowdown)},
-          {"final_setting", to_string(run.kept)},
-          {"final_saved_pct", in_percent(run.final_saved)},
-          {"final_slowdown_pct", in_percent(run.final_slowdown)},
-          {"probes", run.probes},
-          {"settings_visited", run.settings_visited},
-          {"aborts", run.aborts},
-          {"violated_job", run.violated_job},
-          {"violated_final", run.violated_final}};
+  nlohmann::json json = {{"gpu", run.key.gpu},
+                         {"workload", run.key.workload},
+                         {"phase", run.key.phase},
+                         {"variant", run.key.variant},
+                         {"policy", run.policy},
+                         {"repeat", run.repeat},
+                         {"oracle_saved_pct", in_percent(run.oracle_saved)},
+                         {"saved_pct", in_percent(run.saved)},
+                         {"slowdown_pct", in_percent(run.slowdown)},
+                         {"final_setting", to_string(run.kept)},
+                         {"final_saved_pct", in_percent(run.final_saved)},
+                         {"final_slowdown_pct", in_percent(run.final_slowdown)},
+                         {"probes", run.probes},
+                         {"settings_visited", run.settings_visited},
+                         {"aborts", run.aborts},
+                         {"violated_job", run.violated_job},
+                         {"violated_final", run.violated_final}};
+  if (run.held_after) json["held_after_iterations"] = *run.held_after;
+  return json;
 }
 
 nlohmann::json to_json(const PolicySummary& s) {
@@ -54,6 +56,7 @@ nlohmann::json to_json(const PolicySummary& s) {
           {"losses", s.losses},
           {"ends_at_default", s.ends_at_default},
           {"mean_probes", s.mean_probes},
+          {"median_held_after_iterations", s.median_held_after},
           {"mean_settings_visited", s.mean_settings_visited}};
 }
 

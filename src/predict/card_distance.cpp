@@ -100,6 +100,10 @@ std::vector<CardProfile> card_profiles(std::span<const Example> examples) {
   return profiles;
 }
 
+double nearness(double distance) {
+  return std::max(0.0, 1 - distance / kUnlike);
+}
+
 KnobDistances card_distances(std::span<const CardProfile> profiles, const Features& features,
                              std::string_view except) {
   KnobDistances nearest;

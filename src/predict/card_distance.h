@@ -40,6 +40,10 @@ std::vector<CardProfile> card_profiles(std::span<const Example> examples);
 KnobDistances card_distances(std::span<const CardProfile> profiles, const Features& features,
                              std::string_view except = {});
 
+// How far a model of the training cards is believed about a job at this distance: wholly where the
+// job is like theirs, not at all from the distance on of a job that shares no feature with them.
+double nearness(double distance);
+
 inline double limit_distance(const KnobDistances& distances) {
   return distances[static_cast<std::size_t>(Knob::kPowerLimit)];
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -15,6 +16,8 @@ namespace {
 
 // The least number of workloads from which a model of one card is trained.
 constexpr std::size_t kFewestWorkloads = 8;
+// The least number of families whose jobs were asked about: one to set scales, one to try them on.
+constexpr std::size_t kFewestAsked = 2;
 
 std::size_t workloads_of(const std::vector<Example>& examples) {
   std::set<std::string> groups;
@@ -28,7 +31,9 @@ Result<BoundScales> card_pair_scales(std::span<const Example> examples,
                                      const TrainingOptions& options) {
   std::map<std::string, std::vector<Example>> cards;
   for (const Example& example : examples) {
-    cards[example.set + " " + example.key.gpu].push_back(example);
+    const bool at_clocks =
+        std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
+    if (at_clocks) cards[example.set + " " + example.key.gpu].push_back(example);
   }
   TrainingOptions alone = options;
   alone.leave_cards = false;
@@ -44,12 +49,12 @@ Result<BoundScales> card_pair_scales(std::span<const Example> examples,
         const Asking asking = {{}, card_distances(model.cards, example.features)};
         const auto settings = settings_of(example);
         auto raw = raw_estimates(model, example.features, settings, asking);
-        lean_on_mean(model.mean, kOneFamilyTrust, settings, raw);
+        lean_on_mean(model.mean, model.new_card, asking.distances, settings, raw);
         clocks.add(example, pair, 0.0, raw);
       }
     }
   }
-  return clocks.scales(kCardPairScales);
+  return clocks.scales(kCardPairScales, kFewestAsked);
 }
 
 }  // namespace hypermile

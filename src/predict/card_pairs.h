@@ -2,9 +2,9 @@
 //
 // Finds the bounds that a model of one card needs on another card. Each card of each sweep trains a
 // model, and that model predicts the jobs on all cards of other families. Only rows at clocks
-// count, because few cards were measured under limits. The result for the published sweeps is
-// kCardPairScales in model.h; predict_evidence computes it again, leaving out the family that it
-// tests.
+// count, because few cards were measured under limits; a card that has none teaches nothing here.
+// The result for the published sweeps is kCardPairScales in model.h; predict_evidence computes it
+// again, leaving out the family that it tests.
 #pragma once
 
 #include <span>

@@ -79,20 +79,21 @@ struct Trust {
 struct Calibration {
   BoundScales clocks;
   BoundScales limits;
-  Trust clocks_trust = {};
+  // nullopt: each job is answered as near as it is to the training cards (card_distance.h).
+  std::optional<Trust> clocks_trust = Trust();
   Trust limits_trust = {};
 
   const BoundScales& of(const RelativeSetting& at) const { return at.limit ? limits : clocks; }
 };
 
-// For an unknown card where one family alone moved the knob: nothing tells how far the model
-// carries, so half of it is believed. A convention.
+// For an unknown card under limits where one family alone was measured: nothing tells how far the
+// model carries, so half of it is believed. A convention.
 inline constexpr Trust kOneFamilyTrust = {0.5, 0.5};
 
 // The scales for unknown cards, for a model with too few cards to calibrate itself: what models of
 // one card needed on cards of other families, over many pairs (card_pairs.h and
 // docs/design/predictors.md).
-inline constexpr BoundScales kCardPairScales = {1.35, 1.75};
+inline constexpr BoundScales kCardPairScales = {1.19, 1.87};
 
 // Errors of members on jobs outside their training, over rows at 0.6 of the SM clock or more.
 struct Scores {

@@ -141,7 +141,8 @@ Json to_json(const BoundScales& c) {
 Json to_json(const Calibration& c) {
   return {{"clocks", to_json(c.clocks)},
           {"limits", to_json(c.limits)},
-          {"clocks_trust", {c.clocks_trust.time, c.clocks_trust.energy}},
+          {"clocks_trust",
+           c.clocks_trust ? Json{c.clocks_trust->time, c.clocks_trust->energy} : Json()},
           {"limits_trust", {c.limits_trust.time, c.limits_trust.energy}}};
 }
 
@@ -166,8 +167,10 @@ Calibration calibration_from(const Json& json) {
   const auto trust = [&](const char* name) {
     return Trust{json.at(name).at(0).get<double>(), json.at(name).at(1).get<double>()};
   };
-  return {bound_scales_from(json.at("clocks")), bound_scales_from(json.at("limits")),
-          trust("clocks_trust"), trust("limits_trust")};
+  Calibration out = {bound_scales_from(json.at("clocks")), bound_scales_from(json.at("limits")),
+                     std::nullopt, trust("limits_trust")};
+  if (!json.at("clocks_trust").is_null()) out.clocks_trust = trust("clocks_trust");
+  return out;
 }
 
 Json to_json(const MeanCurve& mean) {

@@ -51,6 +51,8 @@ TEST(ModelFile, ReadsBackToTheSamePredictions) {
   EXPECT_EQ(read->sources[0].hash, "0123456789abcdef");
   EXPECT_EQ(read->calibration.clocks.time, model.calibration.clocks.time);
   EXPECT_EQ(read->new_card.limits.energy, model.new_card.limits.energy);
+  EXPECT_TRUE(read->calibration.clocks_trust);
+  EXPECT_FALSE(read->new_card.clocks_trust);  // one card: by distance
   EXPECT_EQ(card_distances(read->cards, features), card_distances(model.cards, features));
 }
 

@@ -216,12 +216,11 @@ std::vector<RatioEstimate> ModelPredictor::predict(
   const double under_limit = known ? 0 : limit_distance(*asking.distances);
   const Calibration& calibration = known ? model_.calibration : model_.new_card;
   std::vector<RawEstimate> raw = raw_estimates(model_, features, settings, asking);
+  lean_on_mean(model_.mean, calibration, asking.distances, settings, raw);
   const auto own = known ? model_.own_scales.find(std::string(gpu)) : model_.own_scales.end();
   std::vector<RatioEstimate> out;
   out.reserve(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    const Trust& trust = settings[i].limit ? calibration.limits_trust : calibration.clocks_trust;
-    lean_on_mean(model_.mean, trust, settings.subspan(i, 1), std::span(raw).subspan(i, 1));
     const bool has_own = own != model_.own_scales.end() && !settings[i].limit;
     const BoundScales& scales = has_own ? own->second : calibration.of(settings[i]);
     out.push_back({bounded(raw[i].time, raw[i].time_doubt, scales.time_at(under_limit)),

@@ -11,8 +11,6 @@ namespace {
 constexpr double kCovered = 0.9;
 constexpr double kLevelStep = 0.005;
 constexpr double kFarthestLevel = 0.99;
-// Fewer families say too little about other cards.
-constexpr std::size_t kFewestFamilies = 4;
 constexpr double kLeastVariance = 1e-4;
 // Leaves no family out: no family has this name.
 constexpr std::string_view kNobody = "\n";
@@ -55,10 +53,10 @@ double share_held(const std::vector<Needed>& sorted, const std::set<std::string_
   return all > 0 ? held / all : 1;
 }
 
-double scale_of(std::vector<Needed> needed, double otherwise) {
+double scale_of(std::vector<Needed> needed, double otherwise, std::size_t fewest) {
   std::set<std::string_view> families;
   for (const Needed& one : needed) families.insert(one.family);
-  if (families.size() < kFewestFamilies) return otherwise;
+  if (families.size() < fewest) return otherwise;
   std::ranges::sort(needed, {}, &Needed::score);
   double level = kCovered;
   while (level < kFarthestLevel && share_held(needed, families, level) < kCovered) {
@@ -100,7 +98,7 @@ std::vector<NewCardErrors::Row> NewCardErrors::weighted() const {
   return rows;
 }
 
-BoundScales NewCardErrors::scales(const BoundScales& otherwise) const {
+BoundScales NewCardErrors::scales(const BoundScales& otherwise, std::size_t fewest) const {
   const std::vector<Row> rows = weighted();
   std::vector<Needed> time;
   std::vector<Needed> energy;
@@ -108,7 +106,8 @@ BoundScales NewCardErrors::scales(const BoundScales& otherwise) const {
     time.push_back({row.time, row.weight, row.family});
     energy.push_back({row.energy, row.weight, row.family});
   }
-  return {scale_of(std::move(time), otherwise.time), scale_of(std::move(energy), otherwise.energy)};
+  return {scale_of(std::move(time), otherwise.time, fewest),
+          scale_of(std::move(energy), otherwise.energy, fewest)};
 }
 
 // The slope of a line through the scales that the cards needed at their distances; at least 0.

@@ -18,6 +18,10 @@
 
 namespace hypermile {
 
+// Fewer families say too little about other cards: without one of them, hardly any card is left to
+// learn from.
+inline constexpr std::size_t kFewestFamilies = 4;
+
 class NewCardErrors {
  public:
   explicit NewCardErrors(RowKind kind) : kind_(kind) {}
@@ -28,8 +32,8 @@ class NewCardErrors {
   void add(const Example& example, const std::string& unit, double distance,
            std::span<const RawEstimate> estimates);
 
-  // Returns `otherwise` with fewer than four families.
-  BoundScales scales(const BoundScales& otherwise) const;
+  // Returns `otherwise` with errors on fewer than `fewest` families.
+  BoundScales scales(const BoundScales& otherwise, std::size_t fewest = kFewestFamilies) const;
   // For limits, under which only five cards were measured, too few for a quantile: fits a line
   // through the scale that each card needed at its distance. The result is never below `least`.
   BoundScales sloped_scales(const BoundScales& least) const;

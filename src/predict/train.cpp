@@ -80,17 +80,13 @@ MeanCurve mean_of_seen(std::span<const Example> examples, const Seen& seen) {
 
 // What the model says of each left-out job, and the mean curve that has not seen the job either.
 struct LeftOut {
-  std::vector<std::vector<RawEstimate>> said;  // by example
-  std::vector<const MeanCurve*> mean;          // by example
+  std::vector<std::vector<RawEstimate>> said;           // by example
+  std::vector<const MeanCurve*> mean;                   // by example
+  std::vector<std::optional<KnobDistances>> distances;  // by example; of those on unknown cards
 
   void lean(std::span<const Example> examples, const Calibration& by) {
     for (std::size_t i = 0; i < said.size(); ++i) {
-      const auto settings = settings_of(examples[i]);
-      for (std::size_t j = 0; j < settings.size(); ++j) {
-        const Trust& trust = settings[j].limit ? by.limits_trust : by.clocks_trust;
-        lean_on_mean(*mean[i], trust, std::span(settings).subspan(j, 1),
-                     std::span(said[i]).subspan(j, 1));
-      }
+      lean_on_mean(*mean[i], by, distances[i], settings_of(examples[i]), said[i]);
     }
   }
   // `unit` names what an example counts towards.
@@ -102,6 +98,8 @@ struct LeftOut {
       chooser.add(examples[i], unit(i), std::span<const RawEstimate>(said[i]), *mean[i]);
     }
     of.clocks_trust = chooser.clocks.choose(otherwise);
+    const bool unknown_cards = distances.front().has_value();
+    if (unknown_cards && chooser.clocks.families() < kFewestFamilies) of.clocks_trust.reset();
     of.limits_trust = chooser.limits.choose(otherwise);
   }
 };
@@ -124,6 +122,7 @@ void calibrate(std::span<const Example> examples, const std::vector<std::size_t>
   for (std::size_t i = 0; i < examples.size(); ++i) {
     left_out.said.push_back(estimates_of(model, examples[i], {}, {part[i], 1}));
     left_out.mean.push_back(&means.at(part[i]));
+    left_out.distances.push_back(std::nullopt);
   }
   left_out.choose_trust(
       examples, [](std::size_t) { return ""; }, Trust(), model.calibration);
@@ -166,7 +165,6 @@ Result<void> calibrate_by_family(std::span<const Example> examples,
       }));
   std::map<std::pair<std::size_t, std::size_t>, MeanCurve> means;  // by family and part
   LeftOut left_out;
-  std::vector<double> distances;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const std::size_t without_part = std::min(part[i], each);  // `each`: no part is left out
     auto& mean = means[{family[i], without_part}];
@@ -181,16 +179,16 @@ Result<void> calibrate_by_family(std::span<const Example> examples,
     const std::string name = card_family(examples[i].key.gpu);
     const Asking doubting = {all, card_distances(model.cards, examples[i].features, name)};
     left_out.said.push_back(estimates_of(without, examples[i], doubting, saying));
-    distances.push_back(limit_distance(*doubting.distances));
+    left_out.distances.push_back(doubting.distances);
   }
   Calibration& found = model.new_card;
-  // One family alone may move a knob: then nothing tells how far it carries over.
+  // Few families may move a knob: then nothing tells how far the model carries over.
   left_out.choose_trust(
       examples, [&](std::size_t i) { return examples[i].key.gpu; }, kOneFamilyTrust, found);
   left_out.lean(examples, found);
   ErrorsByKind<NewCardErrors> errors;
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    errors.add(examples[i], examples[i].key.gpu, distances[i],
+    errors.add(examples[i], examples[i].key.gpu, limit_distance(*left_out.distances[i]),
                std::span<const RawEstimate>(left_out.said[i]));
   }
   found.clocks = errors.clocks.scales(options.new_card);
@@ -225,7 +223,7 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   const BoundScales& limits = model.calibration.limits;
   model.new_card = {options.new_card,
                     {kOneCardLimits * limits.time, kOneCardLimits * limits.energy},
-                    kOneFamilyTrust,
+                    std::nullopt,
                     kOneFamilyTrust};
   if (options.leave_cards && families.size() > 1) {
     RETURN_IF_ERROR(calibrate_by_family(examples, part, options, model));

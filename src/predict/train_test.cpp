@@ -33,18 +33,31 @@ class TrainedModel : public testing::TestWithParam<ModelKind> {
 INSTANTIATE_TEST_SUITE_P(Kinds, TrainedModel, testing::ValuesIn(kModelKinds),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
-// Two families, of which one alone moves the clock: leaving it out tells nothing about clocks.
-TEST_P(TrainedModel, BelievesHalfOfItselfOnANewCardWhereOneFamilyMovedTheKnob) {
-  std::vector<Example> jobs = jobs_for_test(12, "GTX 980");
+// Four families, of which three moved the clock: leaving one of them out tells little of clocks.
+TEST_P(TrainedModel, IsBelievedOnANewCardByDistanceWhereFewFamiliesMovedTheClock) {
+  std::vector<Example> jobs;
+  for (const char* card : {"GTX 980", "V100", "A100"}) {
+    for (const Example& job : jobs_for_test(12, card)) jobs.push_back(job);
+  }
   for (Example& limited : jobs_for_test(12, "P100")) {
     for (MeasuredRatio& point : limited.points) point.at = {1, 1, point.at.sm};
     jobs.push_back(limited);
   }
 
+  EXPECT_FALSE(model(jobs).new_card.clocks_trust);
+}
+
+// The jobs of all families follow one rule, so that the whole model holds on a fifth.
+TEST_P(TrainedModel, IsBelievedOnANewCardAsLeftOutFamiliesSayWhereFourMovedTheClock) {
+  std::vector<Example> jobs;
+  for (const char* card : {"GTX 980", "V100", "A100", "P100"}) {
+    for (const Example& job : jobs_for_test(12, card)) jobs.push_back(job);
+  }
+
   const Model made = model(jobs);
 
-  EXPECT_EQ(made.new_card.clocks_trust.time, kOneFamilyTrust.time);
-  EXPECT_EQ(made.new_card.clocks_trust.energy, kOneFamilyTrust.energy);
+  ASSERT_TRUE(made.new_card.clocks_trust);
+  EXPECT_EQ(made.new_card.clocks_trust->time, 1);
 }
 
 TEST_P(TrainedModel, BeatsTheMeanCurveOnJobsItHasNotSeen) {
@@ -147,7 +160,7 @@ TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeenAndLeansOnTheMean) {
 
 TEST_P(TrainedModel, AnswersWithoutAnyFeature) {
   const ModelPredictor predictor(model(jobs_for_test(20)));
-  const std::vector<RelativeSetting> settings = {{0.8, 1, {}}, {0.8, 0.5, 0.7}};
+  const std::vector<RelativeSetting> settings = {{0.8, 1, {}}, {0.8, 0.5, {}}, {1, 0.5, 0.7}};
 
   const auto out = predictor.predict({}, "", settings);
 
@@ -155,6 +168,7 @@ TEST_P(TrainedModel, AnswersWithoutAnyFeature) {
   EXPECT_GE(out[0].time.value, 1);
   // No job moved the memory clock or the limit, so the model predicts no effect.
   EXPECT_EQ(out[1].time.value, out[0].time.value);
+  EXPECT_EQ(out[2].time.value, 1);
 }
 
 TEST(Train, TreesOfTimeFollowTheDirectionsOfPhysics) {

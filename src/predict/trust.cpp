@@ -5,11 +5,27 @@
 #include <cmath>
 
 namespace hypermile {
+namespace {
 
-void lean_on_mean(const MeanCurve& mean, const Trust& trust,
+Trust trust_at(const Calibration& by, const std::optional<KnobDistances>& distances,
+               const RelativeSetting& at) {
+  if (at.limit) return by.limits_trust;
+  if (by.clocks_trust) return *by.clocks_trust;
+  if (!distances) return {};
+  // To the nearest card that moved a clock at all: a knob that nobody moved has no effect to trust.
+  const auto of = [&](Knob knob) { return (*distances)[static_cast<std::size_t>(knob)]; };
+  const double near = nearness(std::min(of(Knob::kSmClock), of(Knob::kMemoryClock)));
+  return {near, near};
+}
+
+}  // namespace
+
+void lean_on_mean(const MeanCurve& mean, const Calibration& by,
+                  const std::optional<KnobDistances>& distances,
                   std::span<const RelativeSetting> settings, std::span<RawEstimate> estimates) {
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     if (settings[i] == RelativeSetting{}) continue;
+    const Trust trust = trust_at(by, distances, settings[i]);
     const Ratios usual = mean.at(settings[i]);
     RawEstimate& one = estimates[i];
     one.time = usual.time + trust.time * (one.time - usual.time);
@@ -22,6 +38,7 @@ void TrustChooser::add(const Example& example, const std::string& unit,
   for (std::size_t i = 0; i < example.points.size(); ++i) {
     const MeasuredRatio& point = example.points[i];
     if (!is_scored(kind_, point, estimates[i])) continue;
+    families_.insert(card_family(example.key.gpu));
     const Ratios usual = mean.at(point.at);
     Errors& errors = units_[unit][example.group];
     errors.rows += 1;

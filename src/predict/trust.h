@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -18,8 +19,10 @@
 
 namespace hypermile {
 
-// ratio = mean + trust × (model's own − mean), for each setting.
-void lean_on_mean(const MeanCurve& mean, const Trust& trust,
+// ratio = mean + trust × (model's own − mean), for each setting. `distances` of a job on an unknown
+// card, where its trust depends on them.
+void lean_on_mean(const MeanCurve& mean, const Calibration& by,
+                  const std::optional<KnobDistances>& distances,
                   std::span<const RelativeSetting> settings, std::span<RawEstimate> estimates);
 
 // Chooses the shares of least mean absolute error on what was left out. Every unit (a card) has the
@@ -34,6 +37,8 @@ class TrustChooser {
   // `otherwise` where all shares do equally well: nothing was added, or the model without the
   // family knows no more than the mean curve.
   Trust choose(const Trust& otherwise) const;
+  // Families of cards with a row of this kind.
+  std::size_t families() const { return families_.size(); }
 
  private:
   static constexpr std::array kShares = {0.0, 0.25, 0.5, 0.75, 1.0};
@@ -46,6 +51,7 @@ class TrustChooser {
 
   RowKind kind_;
   std::map<std::string, std::map<std::string, Errors>> units_;  // by unit and workload
+  std::set<std::string> families_;
 };
 
 }  // namespace hypermile

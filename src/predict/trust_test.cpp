@@ -53,11 +53,43 @@ TEST(Trust, LeavesTheDefaultAtOne) {
   const std::vector<RelativeSetting> settings = {{}, {0.7, 1, {}}};
   std::vector<RawEstimate> said = {{1, 1, 0, 0}, {1.1, 0.9, 0.1, 0.1}};
 
-  lean_on_mean(flat_mean(1.2, 0.8), {0.5, 0}, settings, said);
+  Calibration by;
+  by.clocks_trust = {0.5, 0};
+  lean_on_mean(flat_mean(1.2, 0.8), by, std::nullopt, settings, said);
 
   EXPECT_EQ(said[0].time, 1);
   EXPECT_DOUBLE_EQ(said[1].time, 1.15);
   EXPECT_DOUBLE_EQ(said[1].energy, 0.8);
+}
+
+TEST(Trust, FallsWithTheDistanceWhereNobodyChoseIt) {
+  const std::vector<RelativeSetting> settings = {{0.7, 1, {}}};
+  Calibration by;
+  by.clocks_trust.reset();
+  const auto time_at = [&](double distance) {
+    std::vector<RawEstimate> said = {{1.1, 0.9, 0.1, 0.1}};
+    KnobDistances distances;
+    distances.fill(distance);
+    lean_on_mean(flat_mean(1.2, 0.8), by, distances, settings, said);
+    return said[0].time;
+  };
+
+  EXPECT_DOUBLE_EQ(time_at(0), 1.1);
+  EXPECT_DOUBLE_EQ(time_at(1), 1.15);
+  EXPECT_DOUBLE_EQ(time_at(2), 1.2);  // no feature in common: the mean curve
+  EXPECT_DOUBLE_EQ(time_at(3), 1.2);
+}
+
+TEST(Trust, CountsTheFamiliesOfCardsThatItLearntFrom) {
+  const std::vector<RawEstimate> said = {{1.1, 0.9, 0.1, 0.1}};
+  TrustChooser chooser(RowKind::kClocks);
+  for (const char* card : {"A100-SXM4-80GB", "A100 80GB PCIe", "V100"}) {
+    Example one = job("a", 1.1, 0.9);
+    one.key.gpu = card;
+    chooser.add(one, card, said, flat_mean(1.2, 0.8));
+  }
+
+  EXPECT_EQ(chooser.families(), 2U);
 }
 
 TEST(Trust, IsAsToldWithoutAnyRow) {

@@ -210,6 +210,7 @@ Result<RunResult> replay(const Curve& curve, Policy& policy, const Conditions& c
     visited[step.setting] = true;
     if (step.exploring) ++result.probes;
     if (job.remaining() < 1) break;
+    if (!step.exploring && !result.held_after) result.held_after = job.done();
     const Window window = job.measure(step);
     if (window.aborted) ++result.aborts;
     if (!step.exploring) {

@@ -8,6 +8,7 @@
 // the slowdown, which is relative to a default run. Called by the tournament; pure.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,7 +34,10 @@ struct RunResult {
   std::vector<SettingShare> kept;
   double final_saved = 0;
   double final_slowdown = 0;
-  std::size_t probes = 0;            // exploration windows
+  std::size_t probes = 0;  // exploration windows
+  // Iterations, those of settling among them, until a setting was first held; nullopt where none
+  // was.
+  std::optional<double> held_after;
   std::size_t settings_visited = 0;  // without the default
   std::size_t aborts = 0;
   bool violated_job = false;

@@ -50,6 +50,19 @@ TEST(Replay, TheDefaultPolicySavesNothingAndTheOracleAllThereIs) {
   EXPECT_FALSE(all->violated_job || all->violated_final);
 }
 
+TEST(Replay, TellsAfterHowManyIterationsASettingWasFirstHeld) {
+  const Curve curve = compute_bound();
+  Conditions conditions = quiet(1000);
+  conditions.settle_iterations = 5;
+  Scripted holding({{.setting = 0, .iterations = 30, .exploring = true},
+                    {.setting = 1, .iterations = 30, .exploring = true},
+                    {.setting = 2, .iterations = 30}});
+  Scripted searching({{.setting = 1, .iterations = 30, .exploring = true}});
+
+  EXPECT_EQ(replay(curve, holding, conditions, 1)->held_after, 70);  // two settled for 5 each
+  EXPECT_FALSE(replay(curve, searching, conditions, 1)->held_after);
+}
+
 TEST(Replay, TheGuardKeepsTheJobWithinTheBoundUnderAnyPolicy) {
   Conditions conditions = quiet(2000);
   // A policy that measures the default once and then stays at a setting that is 11 % slower.

@@ -45,6 +45,15 @@ Interval bootstrap_share(std::span<const RunResult* const> runs) {
   return Interval{shares[kResamples * 25 / 1000], shares[kResamples * 975 / 1000 - 1]};
 }
 
+double median_held_after(std::span<const RunResult* const> runs) {
+  std::vector<double> held;
+  for (const RunResult* run : runs) {
+    if (run->held_after) held.push_back(*run->held_after);
+  }
+  std::ranges::sort(held);
+  return held.empty() ? 0 : held[held.size() / 2];
+}
+
 PolicySummary summarise_one(const std::string& policy, std::span<const RunResult* const> runs) {
   PolicySummary summary;
   summary.policy = policy;
@@ -72,6 +81,7 @@ PolicySummary summarise_one(const std::string& policy, std::span<const RunResult
                        &summary.mean_probes, &summary.mean_settings_visited}) {
     *mean /= n;
   }
+  summary.median_held_after = median_held_after(runs);
   summary.share_interval = bootstrap_share(runs);
   return summary;
 }

@@ -35,6 +35,7 @@ struct PolicySummary {
   std::size_t losses = 0;           // runs that spent over 0.3 % more than the default
   std::size_t ends_at_default = 0;  // runs that kept the default
   double mean_probes = 0;
+  double median_held_after = 0;  // RunResult::held_after, of the runs that held a setting
   double mean_settings_visited = 0;
 };
 

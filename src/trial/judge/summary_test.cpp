@@ -31,6 +31,16 @@ TEST(Summary, TheShareIsMeanSavingOverMeanOracleSaving) {
   EXPECT_EQ(summaries[1].losses, 1U);
 }
 
+TEST(Summary, TheFirstHoldIsTheMedianOfTheRunsThatHeld) {
+  std::vector<RunResult> runs = {run("a", "x", 0, 0), run("a", "y", 0, 0), run("a", "z", 0, 0),
+                                 run("a", "w", 0, 0)};
+  runs[0].held_after = 700;
+  runs[1].held_after = 300;
+  runs[2].held_after = 400;
+
+  EXPECT_EQ(summarise(runs).front().median_held_after, 400);
+}
+
 TEST(Summary, TheShareIsZeroWhereNothingCanBeSaved) {
   const std::vector<RunResult> runs = {run("a", "x", 0, 0)};
 
