@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/whole_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+
+#include "base/descriptor.h"
 
 namespace hypermile {
 namespace {
@@ -16,33 +21,58 @@ Error cannot_write(const std::string& path, int code) {
                "check the path, its permissions and the space on its disk"};
 }
 
-bool write_to(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  return !file.fail();
+// 0, or the errno of what failed.
+int fill(const Descriptor& file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  // A pipe or a terminal has nothing to sync.
+  return ::fdatasync(file.get()) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+Result<void> write_in_place(const std::string& path, std::string_view text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY));
+  const int code = file ? fill(file, text) : errno;
+  if (code != 0) return cannot_write(path, code);
+  return {};
+}
+
+// The successor belongs to whom the file belonged, as far as we may give it away.
+void take_after(const struct stat& earlier, const Descriptor& successor) {
+  if (::fchown(successor.get(), earlier.st_uid, earlier.st_gid) != 0) {
+    (void)::fchown(successor.get(), static_cast<uid_t>(-1), earlier.st_gid);
+  }
+  (void)::fchmod(successor.get(), earlier.st_mode & 0777U);
 }
 
 }  // namespace
 
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
+  struct stat there = {};
+  const bool exists = ::stat(path.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode)) return write_in_place(path, text);
   std::error_code problem;
-  const std::filesystem::file_status there = std::filesystem::status(path, problem);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
-    if (!write_to(path, text)) return cannot_write(path, errno);
-    return {};
-  }
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
-  const std::string whole = problem ? path : target.string(), draft = whole + ".part";
-  if (!write_to(draft, text)) {
-    const int code = errno;
-    std::filesystem::remove(draft, problem);
-    return cannot_write(path, code);
+  const std::string whole = problem ? path : target.string();
+  const std::string draft = fmt::format("{}.{}.part", whole, ::getpid());
+  int code = 0;
+  {
+    // Whatever somebody else has put in the draft's place is neither followed nor written to.
+    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    // A folder that nobody may write can hold a file that we may.
+    if (!file && exists) return write_in_place(path, text);
+    if (!file) return cannot_write(path, errno);
+    if (exists) take_after(there, file);
+    code = fill(file, text);
   }
-  std::filesystem::rename(draft, whole, problem);
-  if (!problem) return {};
-  const int code = problem.value();
-  std::filesystem::remove(draft, problem);
+  if (code == 0 && std::rename(draft.c_str(), whole.c_str()) == 0) return {};
+  if (code == 0) code = errno;
+  ::unlink(draft.c_str());
+  // A file that was mounted alone, as into a container, cannot be replaced.
+  if (code == EBUSY) return write_in_place(path, text);
   return cannot_write(path, code);
 }
 

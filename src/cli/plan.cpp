@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "cli/command.h"
 #include "plan/network_file.h"
 
@@ -78,14 +78,6 @@ Result<PlanOptions> read_options(const OptionValues& values) {
   return options;
 }
 
-Result<void> write_page(const std::string& path, const PlanDocument& document) {
-  std::ofstream out(path);
-  out << plan_page(document);
-  out.close();
-  if (!out) return Error{ErrorCode::kIo, path + ": cannot be written", "check folder and space"};
-  return {};
-}
-
 Result<void> run(const CommandArguments& arguments, CommandContext& context) {
   const OptionValues& values = arguments.options;
   if (arguments.positional.size() != 1) {
@@ -115,7 +107,9 @@ Result<void> run(const CommandArguments& arguments, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(document.report,
                    make_plan_report(document.network, document.sheet, document.options));
-  if (values.given("page")) RETURN_IF_ERROR(write_page(values.text("page"), document));
+  if (values.given("page")) {
+    RETURN_IF_ERROR(write_whole_file(values.text("page"), plan_page(document)));
+  }
   if (values.flag("json")) {
     context.out << to_json(document).dump(2) << "\n";
   } else {

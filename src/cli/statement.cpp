@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "cli/command.h"
 #include "cli/run_options.h"
 
@@ -38,9 +38,7 @@ Result<void> run_statement(const CommandArguments& arguments, CommandContext& co
     context.out << text;
     return {};
   }
-  std::ofstream file(options.text("out"));
-  file << text;
-  if (!file.flush()) return Error{ErrorCode::kIo, options.text("out") + ": cannot be written"};
+  RETURN_IF_ERROR(write_whole_file(options.text("out"), text));
   context.out << options.text("out") << "\n";
   return {};
 }
