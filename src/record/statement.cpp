@@ -100,7 +100,7 @@ MeteredEnergy sum_once(std::vector<MeteredInterval> intervals) {
       continue;
     }
     const double joules = length > 0 ? each.joules * fresh / length : each.joules;
-    // What lasted a moment longer is no overlap worth a word.
+    // An overlap of a moment is not worth a word.
     const bool shared = overlaps && length - fresh > kTogether;
     sum.joules += joules;
     sum.seconds += fresh;

@@ -28,7 +28,7 @@ struct MeteredEnergy {
   double joules = 0;
   double estimated_j = 0;  // part of joules that was not read from a counter
   double seconds = 0;      // covered by the intervals, each moment once
-  std::size_t twice = 0;   // intervals of which others told already, in part or whole
+  std::size_t twice = 0;   // intervals that others cover in part or whole
 };
 
 // Each moment counts once: an interval that overlaps earlier ones counts by the share of its time
