@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -40,37 +39,50 @@ Result<void> write_in_place(const std::string& path, std::string_view text) {
   return {};
 }
 
-// The successor belongs to whom the file belonged, as far as we may give it away.
+// The successor gets the owner, group and mode of the earlier file, as far as we may give them.
 void take_after(const struct stat& earlier, const Descriptor& successor) {
-  if (::fchown(successor.get(), earlier.st_uid, earlier.st_gid) != 0) {
-    (void)::fchown(successor.get(), static_cast<uid_t>(-1), earlier.st_gid);
-  }
-  (void)::fchmod(successor.get(), earlier.st_mode & 0777U);
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  [[maybe_unused]] const bool given =
+      ::fchown(successor.get(), earlier.st_uid, earlier.st_gid) == 0 ||
+      ::fchown(successor.get(), kSameOwner, earlier.st_gid) == 0;
+  ::fchmod(successor.get(), earlier.st_mode & 0777U);
 }
 
 }  // namespace
 
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
   struct stat there = {};
-  const bool exists = ::stat(path.c_str(), &there) == 0;
-  if (exists && !S_ISREG(there.st_mode)) return write_in_place(path, text);
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return write_in_place(path, text);
+  }
   std::error_code problem;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
-  const std::string whole = problem ? path : target.string();
-  const std::string draft = fmt::format("{}.{}.part", whole, ::getpid());
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
+  if (problem) target = path;
+  // The folder stays the same one from here on. Otherwise its owner could exchange it, and have us
+  // give them a file of another folder.
+  const std::string above = target.parent_path().empty() ? "." : target.parent_path().string();
+  const Descriptor folder(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return cannot_write(path, errno);
+  const std::string name = target.filename().string();
+  const std::string draft = fmt::format("{}.{}.part", name, ::getpid());
+  const bool exists = ::fstatat(folder.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   int code = 0;
   {
     // Whatever somebody else has put in the draft's place is neither followed nor written to.
-    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    const Descriptor file(::openat(folder.get(), draft.c_str(), kNew, 0666));
     // A folder that nobody may write can hold a file that we may.
     if (!file && exists) return write_in_place(path, text);
     if (!file) return cannot_write(path, errno);
     if (exists) take_after(there, file);
     code = fill(file, text);
   }
-  if (code == 0 && std::rename(draft.c_str(), whole.c_str()) == 0) return {};
+  const auto replaced = [&] {
+    return ::renameat(folder.get(), draft.c_str(), folder.get(), name.c_str()) == 0;
+  };
+  if (code == 0 && replaced()) return {};
   if (code == 0) code = errno;
-  ::unlink(draft.c_str());
+  ::unlinkat(folder.get(), draft.c_str(), 0);
   // A file that was mounted alone, as into a container, cannot be replaced.
   if (code == EBUSY) return write_in_place(path, text);
   return cannot_write(path, code);
