@@ -150,8 +150,9 @@ class GroupPart {
     });
   }
 
-  // The ranks of this node have ended. Where it coordinates, what all nodes told, once they have
-  // or after a while; otherwise nothing.
+  // Called when the ranks of this node have ended. Where this node coordinates, it waits for a
+  // while for the other nodes and returns the totals of all that reported; elsewhere it returns
+  // nothing.
   std::map<NodeNumber, NodeTotals> last_words(const NodeTotals& totals) {
     seat_.farewell(totals);
     clock_.sleep_for(kLastWords);
@@ -223,7 +224,7 @@ int follow_ranks(const AgentOptions& options, StopSignals& signals) {
   outcome.summary.duration = clock->now() - begin;
   outcome.summary.attached = fmt::format("step {} on {}", options.job, options.nodes[options.self]);
   run.report().finish(outcome, group ? "the step ended: " + group->status() : "the step ended");
-  // Every GPU is given back by now; what follows is only told.
+  // Every GPU is given back by now; what follows only reports.
   const NodeTotals totals = totals_of(outcome);
   std::map<NodeNumber, NodeTotals> all;
   if (options.nodes.size() == 1) all.emplace(0, totals);

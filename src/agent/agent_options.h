@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an agent is told on its command line (docs/reference/agents.md). The SPANK plugin and
-// `hypermile run --nodes-from` write it; people rarely do.
+// The command line of an agent (docs/reference/agents.md). The SPANK plugin and `hypermile run
+// --nodes-from` write it; people rarely do.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,10 @@ struct AgentOptions {
   Objective objective = {};
   std::string policy = "hypermile";
   std::optional<std::string> log = {};      // %j is the job, %n the node's name
-  std::optional<std::string> summary = {};  // likewise
+  std::optional<std::string> summary = {};  // with %j and %n, too
   std::string munge_socket = {};
   bool comment = false;  // write what was used and saved into the Slurm job's comment
-  bool quiet = false;    // of `command`'s run
+  bool quiet = false;    // show no live line while `command` runs
   // Without a batch system: the command to run, the host of the first node, and the secret of the
   // job. The other hosts are learnt from the first.
   std::vector<std::string> command = {};

@@ -59,12 +59,14 @@ class MungeCredentials final : public Credentials {
     if (error != EMUNGE_SUCCESS)
       return failed("MUNGE refuses the credential", error, context.get());
     if (uid != ::geteuid()) {
-      return Error{ErrorCode::kPermission, fmt::format("it is user {}'s, not ours", uid)};
+      return Error{ErrorCode::kPermission,
+                   fmt::format("the credential is of user {}, not of ours", uid)};
     }
     const std::string_view said(static_cast<const char*>(payload),
                                 payload != nullptr ? static_cast<std::size_t>(length) : 0);
     if (said != statement) {
-      return Error{ErrorCode::kPermission, "it was made for another job or another connection"};
+      return Error{ErrorCode::kPermission,
+                   "the credential was made for another job or another connection"};
     }
     return {};
   }

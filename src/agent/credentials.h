@@ -3,8 +3,8 @@
 // Who is who between agents. On a Slurm cluster it is MUNGE, which its nodes share: a credential
 // names its maker's user, as munged saw it, and carries a statement; only a process of the same
 // user can read it. Elsewhere it is a secret of the job. The statement holds the job and the other
-// side's fresh nonce, so a credential that was taken from the network is worth nothing anywhere
-// else and at no other time.
+// side's fresh nonce, so a credential that somebody took from the network proves nothing in another
+// place or at another time.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Credentials {
   // Proves to the same user's processes that this process says `statement`.
   virtual Result<std::string> make(const std::string& statement) = 0;
   // Success where a process of our own user said exactly `statement`, just now and for the first
-  // time. kPermission says what is wrong; kIo where nobody could be asked.
+  // time. kPermission says what is wrong; kIo where munged does not answer.
   virtual Result<void> check(const std::string& credential, const std::string& statement) = 0;
 };
 

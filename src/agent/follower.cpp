@@ -42,7 +42,7 @@ void learn(const agents::v1::Roster& roster, const FollowTerms& terms) {
   }
 }
 
-// Cancels the call unless it is told in time that all is well.
+// Cancels the call after `within`, unless it is destroyed before.
 class Deadline {
  public:
   Deadline(grpc::ClientContext& context, Clock& clock, Seconds within)

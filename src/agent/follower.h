@@ -22,13 +22,13 @@ struct FollowTerms {
   NodeNumber self = 0;
   std::size_t nodes = 1;  // of the step
   Seconds connect_within = Seconds(1);
-  // Called with what the coordinating node tells of others; from another thread.
+  // Called from another thread when the coordinating node names the host of another node.
   std::function<void(NodeNumber node, const std::string& host)> learn_host = {};
 };
 
-// Blocks. An Error where the node could not be followed at all: nobody there, or it refused.
-// Otherwise returns why following ended; the seat has been left then, and was joined once
-// `welcomed` was called.
+// Blocks until following ends, and returns why it ended. `welcomed` is called when the coordinating
+// node has accepted this one and the seat is joined; the seat is left before this returns. An Error
+// means that following never began, because nobody answered or the other node refused.
 Result<std::string> follow(const FollowTerms& terms, Credentials& credentials, Seat& seat,
                            Clock& clock, const std::function<void()>& welcomed,
                            const std::stop_token& stop);

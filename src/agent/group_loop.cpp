@@ -9,7 +9,7 @@ namespace hypermile {
 namespace {
 
 constexpr Seconds kOthersStart = Seconds(8);     // launches of one step differ by seconds
-constexpr Seconds kPause = milliseconds(300);    // before everybody is asked again
+constexpr Seconds kPause = milliseconds(300);    // before all nodes are tried again
 constexpr Seconds kRound = milliseconds(100);    // of a coordinator
 constexpr Seconds kLookLower = Seconds(2);       // between two looks for a lower coordinator
 constexpr Seconds kBriefly = milliseconds(200);  // for a connection, while others wait for us

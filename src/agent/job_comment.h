@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a step used and saved, where Slurm's users look: the job's comment, which `scontrol show
-// job` and `sacct -o comment` show. Written by scontrol as the job's user, at the step's end. A
-// comment of the user's own is left alone. Nothing here fails; a site that forbids it keeps its
-// comments.
+// job` and `sacct -o comment` show. At the step's end the agent runs scontrol as the job's user to
+// write it. A comment that the user wrote is left alone. Nothing here fails: where a site forbids
+// such a change, the comment stays as it was.
 #pragma once
 
 #include <map>

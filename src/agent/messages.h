@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between the values of src/nodes and the messages of agents.proto. Reading checks every number,
-// because a peer may be broken: what is not finite or not possible is kParse, and the connection
-// ends.
+// Turns the values of src/nodes into the messages of agents.proto and back. Reading checks every
+// number, because a peer may be broken: a number that is not finite or not possible is kParse, and
+// ends the connection.
 #pragma once
 
 #include "agent/agents.pb.h"

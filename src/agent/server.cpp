@@ -13,7 +13,7 @@ namespace {
 
 constexpr Seconds kProofWithin = Seconds(3);  // from connecting to the credential
 constexpr std::size_t kMostUnproven = 64;     // connections at one time
-constexpr std::size_t kMostWaiting = 64;      // messages for one member; it reads none of them
+constexpr std::size_t kMostWaiting = 64;      // messages that one member has not read yet
 
 }  // namespace
 

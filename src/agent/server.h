@@ -2,7 +2,7 @@
 //
 // The listening side of an agent. While this node coordinates, the agents of the job's other nodes
 // follow it here: each proves that it belongs to the same user and the same job step, then reports
-// and is given orders. While this node follows another, everybody is told so and sent away.
+// and receives orders. While this node follows another, every caller is refused with that reason.
 //
 // gRPC calls it from its own threads, the agent from one; one lock guards the group. Whatever a
 // peer does (garbage, silence, floods, another user's credential) costs it its connection and is
@@ -36,7 +36,7 @@ struct ServerOptions {
   std::string address;  // "HOST:PORT"
   std::string job;      // "JOB.STEP"
   NodeNumber self = 0;
-  // Members cannot tell from names where the others are, so they are told as they come.
+  // Members cannot work out each other's hosts from names, so each is sent the hosts of the others.
   bool share_hosts = false;
 };
 
@@ -53,15 +53,16 @@ class AgentServer final : public agents::v1::Agents::CallbackService {
   void coordinate(GroupTerms terms);
   // Sends everybody away.
   void stop_coordinating(const std::string& why);
-  // Every 100 ms while it coordinates: passes on this node's own reports, ends who is silent.
+  // Called every 100 ms. While this node coordinates, it takes in the node's own reports and ends
+  // the connections of nodes that have been silent for too long.
   void step();
 
-  // Of the nodes whose ranks have ended; empty where this node does not coordinate.
+  // The totals of the nodes whose ranks have ended; empty where this node does not coordinate.
   std::map<NodeNumber, NodeTotals> totals() const;
   bool coordinates() const;
 
   std::uint64_t count(PeerFault fault) const;
-  // Lines for a person: members, decisions, faults. One line, without a newline.
+  // Members, decisions and faults in one line for a person, without a newline.
   std::string status() const;
 
  private:

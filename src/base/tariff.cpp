@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPerKwh = "/kWh";
 
-// The number in front, and what is written after it, without blanks.
+// An amount as people write it: a number, then its unit, here without blanks.
 struct Amount {
   double value = 0;
   std::string unit;

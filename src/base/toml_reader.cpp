@@ -21,8 +21,7 @@ constexpr std::size_t kMostTomlBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
-// Strings and comments are not told apart from keys: whoever writes dots into them to hide others
-// gains nothing.
+// Counts the dots in strings and comments too, so that nobody can hide dots of keys behind quotes.
 Result<void> check_toml_shape(std::string_view text, const std::string& file) {
   if (text.size() > kMostTomlBytes) {
     return Error{ErrorCode::kParse,

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/whole_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+
+#include "base/descriptor.h"
 
 namespace hypermile {
 namespace {
@@ -16,40 +20,71 @@ Error cannot_write(const std::string& path, int code) {
                "check the path, its permissions and the space on its disk"};
 }
 
-bool write_to(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  return !file.fail();
+// 0, or the errno of what failed.
+int fill(const Descriptor& file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  // A pipe or a terminal has nothing to sync.
+  return ::fdatasync(file.get()) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
 
-bool disk_is_full(int code) {
-  return code == ENOSPC || code == EDQUOT;
+Result<void> write_in_place(const std::string& path, std::string_view text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY));
+  const int code = file ? fill(file, text) : errno;
+  if (code != 0) return cannot_write(path, code);
+  return {};
+}
+
+// The successor gets the owner, group and mode of the earlier file, as far as we may give them.
+void take_after(const struct stat& earlier, const Descriptor& successor) {
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  [[maybe_unused]] const bool given =
+      ::fchown(successor.get(), earlier.st_uid, earlier.st_gid) == 0 ||
+      ::fchown(successor.get(), kSameOwner, earlier.st_gid) == 0;
+  ::fchmod(successor.get(), earlier.st_mode & 0777U);
 }
 
 }  // namespace
 
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
+  struct stat there = {};
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return write_in_place(path, text);
+  }
   std::error_code problem;
-  const std::filesystem::file_status there = std::filesystem::status(path, problem);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
-    if (!write_to(path, text)) return cannot_write(path, errno);
-    return {};
-  }
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
-  const std::string whole = problem ? path : target.string(), draft = whole + ".part";
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
+  if (problem) target = path;
+  // The folder stays the same one from here on. Otherwise its owner could exchange it, and have us
+  // give them a file of another folder.
+  const std::string above = target.parent_path().empty() ? "." : target.parent_path().string();
+  const Descriptor folder(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return cannot_write(path, errno);
+  const std::string name = target.filename().string();
+  const std::string draft = fmt::format("{}.{}.part", name, ::getpid());
+  const bool exists = ::fstatat(folder.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   int code = 0;
-  if (write_to(draft, text)) {
-    std::filesystem::rename(draft, whole, problem);
-    if (!problem) return {};
-    code = problem.value();
-  } else {
-    code = errno;
+  {
+    // Whatever somebody else has put in the draft's place is neither followed nor written to.
+    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    const Descriptor file(::openat(folder.get(), draft.c_str(), kNew, 0666));
+    // A folder that nobody may write can hold a file that we may.
+    if (!file && exists) return write_in_place(path, text);
+    if (!file) return cannot_write(path, errno);
+    if (exists) take_after(there, file);
+    code = fill(file, text);
   }
-  std::filesystem::remove(draft, problem);
-  // It cannot be replaced: its folder takes no other file, its name is too long for a draft, or it
-  // is a mount point.
-  if (!disk_is_full(code) && write_to(whole, text)) return {};
+  const auto replaced = [&] {
+    return ::renameat(folder.get(), draft.c_str(), folder.get(), name.c_str()) == 0;
+  };
+  if (code == 0 && replaced()) return {};
+  if (code == 0) code = errno;
+  ::unlinkat(folder.get(), draft.c_str(), 0);
+  // A file that was mounted alone, as into a container, cannot be replaced.
+  if (code == EBUSY) return write_in_place(path, text);
   return cannot_write(path, code);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes what a person asked for into the path that the person gave.
+// Writes what a person asked for into the path that the person gave. Every page, table, model and
+// statement is written here: scripts/check-writers lets no other source write a file as a whole.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@
 namespace hypermile {
 
 // Writes `text` to `path`. A plain file is replaced when its successor is whole, so that a full
-// disk leaves the earlier one unchanged; behind a symbolic link, the file that the link names is
-// replaced. A file that cannot be replaced, as in a folder that takes no new files, is written to.
-// A device or a pipe, such as /dev/null or /dev/stdout, is written to and never replaced.
-// kIo with one line about `path` otherwise.
+// disk leaves the earlier one unchanged; the successor keeps its mode and owner. Behind a symbolic
+// link, the file that the link names is replaced. What cannot be replaced is written to in its
+// place: a device or a pipe, such as /dev/null or /dev/stdout, a file in a folder that we may not
+// write, a file that is a mount of its own. kIo with one line about `path` otherwise.
 Result<void> write_whole_file(const std::string& path, std::string_view text);
 
 }  // namespace hypermile

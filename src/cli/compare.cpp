@@ -60,7 +60,7 @@ std::vector<Row> rows(const RememberedRun& a, const RememberedRun& b) {
           both("emitted", "g CO2e", "co2e_g", 1, 2)};
 }
 
-// Where two runs are no repetition of each other.
+// The reasons why one run does not repeat the other.
 std::vector<std::string> differences(const RememberedRun& a, const RememberedRun& b) {
   std::vector<std::string> found;
   if (a.command != b.command) found.emplace_back("the jobs are not the same command");

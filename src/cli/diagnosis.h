@@ -49,7 +49,7 @@ DoctorFinding diagnose_control(const Capabilities& capabilities, const ClockRigh
 // `path`: where CUPTI was found, if it was.
 DoctorFinding diagnose_cupti(const std::optional<std::string>& path);
 
-// Whether the energy of the host's processors can be told beside that of the GPUs.
+// Whether the energy of the host's processors can be reported beside that of the GPUs.
 DoctorFinding diagnose_host_energy(const HostEnergy& host);
 
 nlohmann::json diagnosis_json(const std::vector<DoctorFinding>& machine,

@@ -43,7 +43,7 @@ struct CardTrial {
 // The next lower value that the card lists; nullopt where it lists none.
 std::optional<double> one_step_down(Knob knob, const Capabilities& can, const Sample& now);
 
-// At most 15 s. `connection` is to the daemon, or to a guardian that has not been asked anything.
+// At most 15 s. `connection` is to the daemon, or to a guardian that has had no request yet.
 CardTrial try_knobs(Gpu& gpu, DaemonConnection connection, bool guarded, Clock& clock);
 
 // A block of lines that can be pasted into a report.

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "record/event_log.h"
 #include "testing/cli_fixture.h"
+#include "testing/logged_events.h"
 
 namespace hypermile {
 namespace {
@@ -61,10 +61,10 @@ TEST_F(PlayedRuns, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
   EXPECT_EQ(runs[1]["policy"], "gpoeo");
   EXPECT_GT(runs[2]["saved_pct"].get<double>(), 2);
   EXPECT_LT(runs[2]["slowdown_pct"].get<double>(), 5.5);
-  const auto content = read_event_log(log);
-  ASSERT_TRUE(content.ok());
-  EXPECT_EQ(content->unreadable_lines, 0U);
-  const auto* end = std::get_if<RunEnd>(&content->events.back().body);
+  const LoggedEvents content = events_in_file(log);
+  EXPECT_EQ(content.unreadable_lines, 0U);
+  ASSERT_FALSE(content.events.empty());
+  const auto* end = std::get_if<RunEnd>(&content.events.back().body);
   ASSERT_NE(end, nullptr);
   EXPECT_NEAR(end->totals.at("joules"), runs[2]["joules"].get<double>(), 1e-6);
   std::filesystem::remove(log);

@@ -100,6 +100,7 @@ Result<void> reset_directly(const Wanted& wanted, CommandContext& context) {
   std::string left;
   for (const auto& [identity, report] :
        restore_each(wanted.gpus, RestoreScope::kEverything, options, *files, context.clock)) {
+    if (report.damage) context.err << report.damage->in(identity.uuid.text()).line() << "\n";
     if (!report.problem) continue;
     const bool kept = report.problem->code == ErrorCode::kBusy;
     left += fmt::format("{}{}: {}{}", left.empty() ? "" : "; ", identity.uuid.text(),

@@ -25,7 +25,7 @@ class SimulatedLaunches {
   SimulatedLaunches(const SimulatedLaunches&) = delete;
   SimulatedLaunches& operator=(const SimulatedLaunches&) = delete;
 
-  // The job begins: what others did on the GPU before is none of it.
+  // Called when the job begins, so that the work of earlier jobs on the GPU is not written.
   void begin(const GpuView& view) { seen_ = view.record.finished.count; }
   // Writes what the job did since the last call. Stretches that the GPU no longer keeps are
   // missing.

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "cli/run_options.h"
 #include "cli/sweep_bar.h"
 #include "cli/sweep_layers.h"
@@ -189,7 +190,7 @@ class Sweep {
     if (!journal.header()) return {};
     const std::string text = sweep_csv(*journal.header(), journal.entries());
     if (text.empty()) return {};
-    return write_sweep_csv(*files_, options_.text("out"), text);
+    return write_whole_file(options_.text("out"), text);
   }
 
   Result<void> conclude(const SweepCourse& course) {

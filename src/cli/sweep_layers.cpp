@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
+#include "base/whole_file.h"
 #include "gpu/gpu_name.h"
 #include "gpu/setting_grid.h"
 #include "plan/network_file.h"
@@ -44,10 +44,7 @@ Result<void> sweep_simulated_layers(const OptionValues& options, const std::stri
   how.settings.insert(how.settings.begin(), Setting{});
   how.noise = kNoise;
   how.seed = static_cast<std::uint64_t>(options.integer("seed"));
-  std::ofstream file(path);
-  file << simulated_profile(network, sheet, how);
-  file.close();
-  if (!file) return Error{ErrorCode::kIo, path + ": cannot be written", "check folder and space"};
+  RETURN_IF_ERROR(write_whole_file(path, simulated_profile(network, sheet, how)));
   out << fmt::format("{}: layers of {} at {} settings, simulated\n", path, network.name,
                      how.settings.size());
   return {};

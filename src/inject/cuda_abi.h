@@ -20,10 +20,7 @@ enum DriverResult : int {
 enum CaptureStatus : int { kCaptureNone = 0 };
 enum CaptureMode : int { kCaptureModeRelaxed = 2 };
 
-// Handles that stand for a thread's default stream.
-inline Handle legacy_stream() {
-  return reinterpret_cast<Handle>(1);
-}
+// Stands for the calling thread's own default stream.
 inline Handle per_thread_stream() {
   return reinterpret_cast<Handle>(2);
 }

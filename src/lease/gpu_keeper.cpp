@@ -194,6 +194,9 @@ RestoreReport GpuKeeper::restore(RestoreScope scope) {
     report.problem = taken.error();
     return report;
   }
+  if (journal_->damage() && !std::exchange(damage_reported_, true)) {
+    report.damage = journal_->damage();
+  }
   // Restore the GPU first and write to the disk afterwards, which may be slow or full.
   for (const auto& [knob, change] : to_restore()) {
     report.knobs.push_back({knob, restore_knob(knob, change)});

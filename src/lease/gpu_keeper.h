@@ -110,6 +110,7 @@ class GpuKeeper {
   std::unique_ptr<Journal> journal_;
   bool everything_ = false;  // an administrator's reset is still incomplete
   bool restored_once_ = false;
+  bool damage_reported_ = false;
   std::map<Knob, double> default_clocks_;  // in MHz, seen while busy before our first change
   std::map<Knob, double> given_back_;      // the ceiling in MHz that each clock had
 };

@@ -287,6 +287,23 @@ TEST_F(GpuKeeperTest, RestoresWithoutAFileThatCanBeWritten) {
   EXPECT_FALSE(set(*next, "sm=1410").ok()) << "without a durable record nothing is changed";
 }
 
+TEST_F(GpuKeeperTest, SaysOnceThatItsJournalWasDamaged) {
+  FaultyFiles::Disk disk;
+  disk.names["/state/GPU-1.journal"] =
+      std::make_shared<FaultyFiles::Inode>(FaultyFiles::Inode{"rubbish", 7});
+  FaultyFiles damaged(disk, fate_);
+  auto gpu = std::make_unique<MortalGpu>(card_, fate_);
+  const auto keeper = GpuKeeper::make(std::move(gpu), damaged, clock_, options_).value();
+
+  const RestoreReport first = keeper->restore(RestoreScope::kChanged);
+  const RestoreReport second = keeper->restore(RestoreScope::kChanged);
+
+  ASSERT_TRUE(first.damage);
+  EXPECT_NE(first.damage->line().find("GPU-1.journal"), std::string::npos);
+  EXPECT_FALSE(first.problem) << "the GPU is given back all the same";
+  EXPECT_FALSE(second.damage);
+}
+
 TEST_F(GpuKeeperTest, APowerLimitThatDoesNotReadBackIsNotRestored) {
   const auto keeper = ready_keeper();
   ASSERT_TRUE(set(*keeper, "limit=400").ok());

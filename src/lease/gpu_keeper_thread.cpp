@@ -119,6 +119,7 @@ void GpuKeeperThread::try_restore(RestoreScope scope) {
     status.restores += report.problem ? 0 : 1;
     status.failures += static_cast<std::uint64_t>(failed);
   });
+  if (complain_ && report.damage) complain_(*report.damage);
   if (report.problem) {
     // Often enough to be noticed, not often enough to fill a disk.
     const bool told_before = (attempts_ & (attempts_ - 1)) != 0;

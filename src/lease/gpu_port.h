@@ -46,7 +46,9 @@ struct KnobRestore {
 struct RestoreReport {
   std::vector<KnobRestore> knobs;  // results of the last attempt
   int attempts = 0;
-  std::optional<Error> problem;  // why the GPU is not restored yet, or why its journal is unusable
+  std::optional<Error> problem;  // why the GPU is not restored yet
+  // What was wrong with the GPU's journal, in the first report after it was found.
+  std::optional<Error> damage = {};
 };
 
 enum class RestoreScope {

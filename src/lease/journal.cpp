@@ -41,6 +41,7 @@ std::unique_ptr<Journal> Journal::open(Files& files, std::string folder, GpuUuid
   const Result<void> read = bytes ? journal->replay(*bytes) : Result<void>(bytes.error());
   if (!read) {
     journal->damage_ = read.error().in(journal->path_);
+    journal->damage_->remedy = "the file is kept as .damaged-N, and the whole GPU is given back";
     journal->keep_ = true;
     journal->count_all_as_changed(now);
     return journal;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nodes of one job that decide together, at the node that coordinates them: who is there,
-// whether they are enough, and the course of each phase of the job (joint_course.h). A node that
-// comes or goes ends what was being done: all nodes go to the default, and the search begins anew
-// with what was learnt. Fewer than half of the job's nodes decide nothing, so that two halves of a
-// split network never decide at the same time.
+// Lets the nodes of one job decide together. It lives at the node that coordinates them, and knows
+// which nodes are there, whether they are enough, and the course of each phase of the job
+// (joint_course.h). When a node comes or goes, all nodes go to the default and the search begins
+// anew with what was learnt. Fewer than half of the job's nodes decide nothing, so that two halves
+// of a split network never decide at the same time.
 //
-// The agent's server feeds it under one lock and calls step() every 100 ms; time is told to it, so
-// that tests run it in virtual time. Nothing here fails.
+// The agent's server calls it under one lock, and step() every 100 ms. Every call is given the
+// time, so that tests run it in virtual time. Nothing here fails.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ class GroupCoordinator {
   const std::set<NodeNumber>& members() const { return members_; }
   bool enough() const;
   std::size_t decisions() const;
-  // Of nodes whose ranks have ended, whether they are still members or not.
+  // The totals of the nodes whose ranks have ended, whether they are still members or not.
   const std::map<NodeNumber, NodeTotals>& totals() const { return totals_; }
   // Why nothing is decided; empty where something is.
   const std::string& trouble() const { return trouble_; }

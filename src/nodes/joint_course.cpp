@@ -103,8 +103,8 @@ void JointCourse::step(Instant now) {
   issue();
 }
 
-// What the lead's ledger has counted since it was last heard. Time off the default can be told only
-// once the default's pace is known; until then it waits.
+// Passes on what the lead's ledger has counted since its last account. Time off the default counts
+// only once the default's pace is known, and is kept back until then.
 void JointCourse::pass_time(const NodeAccount& account) {
   const double at_default = (account.done - account.off) - (account_.done - account_.off);
   if (at_default > 0) {

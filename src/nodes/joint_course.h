@@ -3,12 +3,12 @@
 // One phase of a job on several nodes, decided as one: joins the nodes' Windows into one Window of
 // the job (the slowest sets the pace, powers add up), shows it to one policy, and turns the
 // policy's next Step into an order for each node. Once a Setting is held, nodes that wait for the
-// others are told less (control/slack_keeper.h, with nodes in the place of GPUs). Windows are
+// others get lower clocks (control/slack_keeper.h, with nodes in the place of GPUs). Windows are
 // joined by order, which each node carries out over the same iterations; no clock of another host
 // is read.
 //
-// The GroupCoordinator makes one for each phase and a new one whenever the nodes change. Time is
-// told to it; it owns no thread and does nothing by itself.
+// The GroupCoordinator makes one for each phase and a new one whenever the nodes change. It owns no
+// thread and no clock: every call is given the time.
 #pragma once
 
 #include <functional>
@@ -53,7 +53,7 @@ class JointCourse {
   static Result<std::unique_ptr<JointCourse>> make(Parts parts, Instant now);
 
   void report(NodeNumber node, const NodeReport& report, Instant now);
-  // Every 100 ms or so: nobody waits for ever for a node that measures nothing.
+  // Called about every 100 ms, so that nobody waits for ever for a node that measures nothing.
   void step(Instant now);
 
   const std::optional<Learnt>& learnt() const { return parts_.learnt; }

@@ -30,7 +30,7 @@ Step JointPolicy::next() {
   doing_ = order.id;
   const auto setting = std::ranges::find(settings_, order.setting);
   Step step;
-  // The coordinator orders only what every node offers; whatever else comes is the default.
+  // The coordinator orders only settings that every node offers. Any other means the default.
   const bool known = setting != settings_.end();
   step.setting = known ? static_cast<std::size_t>(setting - settings_.begin()) : 0;
   step.exploring = order.exploring;

@@ -34,7 +34,8 @@ bool number_of(std::string_view digits, unsigned long& value) {
   return !digits.empty() && problem == std::errc() && stop == end;
 }
 
-// "0-3" or "7", written with as many digits as its first number.
+// Adds the numbers of a range such as "0-3", or a single one such as "7". Each is written with as
+// many digits as the first number of the range.
 bool add_range(std::string_view range, std::vector<std::string>& values) {
   const std::size_t dash = range.find('-');
   const std::string_view first = range.substr(0, dash);
@@ -48,7 +49,7 @@ bool add_range(std::string_view range, std::vector<std::string>& values) {
   return true;
 }
 
-// `part` holds at most a few brackets; each multiplies the names before it.
+// Adds all names that `part` stands for. Each bracket multiplies the names before it.
 bool expand(std::string_view part, std::vector<std::string>& names) {
   std::vector<std::string> grown = {""};
   while (!part.empty()) {

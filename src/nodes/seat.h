@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node's place in the group of nodes that decide together. The node's Controller sits on one
-// side, through policies that do as they are ordered and report what they measured; the agent's
-// connection to the coordinating node is on the other. Where there is no group, every policy says
-// at once that its Step is withdrawn and asks for the default.
+// side, through policies that carry out orders and report what they measured; the agent's
+// connection to the coordinating node is on the other. While there is no group, every policy
+// withdraws its Step at once and chooses the default.
 //
 //   Seat seat;
 //   ControllerParts{…, .make_policy = seat.maker()};
@@ -33,18 +33,19 @@ class Seat {
 
   // The agent's side.
 
-  // A group that decides was entered: reports are due from the beginning.
+  // Called when this node has entered a group that decides. All reports are made anew.
   void join();
-  // Newest orders count; what an older one asked for is withdrawn.
+  // A new order replaces the older one, whose Step is withdrawn.
   void take(const Order& order);
-  // Nothing can be decided together until join(): the default, and `why` for people.
+  // Until the next join() the GPUs stay at the default; `why` is shown to people.
   void leave(const std::string& why);
-  // What is to be told since the last call: Windows in order, and what is new of a phase. `beat`:
-  // how far every phase has come as well.
+  // The reports that became due since the last call: Windows in their order, and news of phases.
+  // With `beat`, also how far every phase has come.
   std::vector<NodeReport> reports(bool beat = true);
-  // The node's ranks have ended: its last report. It is told even where no phase was met.
+  // Called when the node's ranks have ended. The totals become its last report, even where no phase
+  // was met.
   void farewell(const NodeTotals& totals);
-  // By phase: for whoever coordinates next.
+  // What was learnt of each phase, for the node that coordinates next.
   std::map<std::uint32_t, Learnt> learnt() const;
 
   // The Controller's side, called by the policies that maker() makes.
@@ -67,7 +68,7 @@ class Seat {
 
   mutable std::mutex mutex_;
   std::map<std::uint32_t, Phase> phases_;
-  std::optional<NodeTotals> totals_;  // until they are told
+  std::optional<NodeTotals> totals_;  // until they are reported
   bool joined_ = false;
   std::string why_ = "the nodes of the job have not met yet";
 };

@@ -77,8 +77,8 @@ std::string origin(const PlanDocument& document) {
   const MeasuredTable& measured = *document.report.measured;
   return fmt::format(
       "Measured: {} of {} layers and passes at {} settings ({}), {:.0f} % of the time; between "
-      "measured "
-      "clocks interpolated, elsewhere modelled and scaled ({:.2f} times the model's time).\n",
+      "measured clocks interpolated, elsewhere modelled and scaled ({:.2f} times the model's "
+      "time).\n",
       measured.layers, document.report.stages.size(), document.options.measured->settings.size(),
       document.options.measured->file, 100 * measured.covered_time, measured.time_ratio);
 }

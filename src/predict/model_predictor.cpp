@@ -17,9 +17,10 @@ constexpr double kNewCardFloor = 0.02;
 constexpr double kLeverDoubt = 0.05;
 constexpr double kDistanceDoubt = 0.2;
 constexpr double kLeastRatio = 0.05;
-// Of the members' disagreement, for a job on a known card. Most members have seen the jobs on which
-// bounds are set and disagree about them more than about a new job, so that the whole of it gives
-// bounds that are too narrow, and none of it bounds that know no better job from a worse one.
+// The share of the members' disagreement that widens the bounds of a job on a known card. Most
+// members have seen the jobs on which bounds are set, and disagree about those more than about a
+// new job. With the whole of it, bounds are therefore too narrow; with none of it, they are as wide
+// for a job that is easy to predict as for a hard one.
 constexpr double kSeenSpread = 0.4;
 
 struct Effect {

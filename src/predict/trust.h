@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of a model's answer is its own, and how much the mean curve's of its training jobs. A
-// model that has learnt little about a kind of job is better off near the mean; how much better is
-// told by jobs, or families of cards, that it was trained without. Called by train.cpp, which
-// stores the shares in the model, and by ModelPredictor. Cannot fail.
+// How much of a prediction comes from the model itself, and how much from the mean curve of its
+// training jobs. A model that has learnt little about a kind of job errs less near the mean. The
+// share is chosen on jobs, or families of cards, that the model was trained without. Called by
+// train.cpp, which stores the shares in the model, and by ModelPredictor. Cannot fail.
 #pragma once
 
 #include <array>
@@ -25,13 +25,14 @@ void lean_on_mean(const MeanCurve& mean, const Calibration& by,
                   const std::optional<KnobDistances>& distances,
                   std::span<const RelativeSetting> settings, std::span<RawEstimate> estimates);
 
-// Chooses the shares of least mean absolute error on what was left out. Every unit (a card) has the
-// same weight, and so has every workload of a unit.
+// Chooses the shares of least mean absolute error on the examples that were left out. Every unit (a
+// card) has the same weight, and so has every workload of a unit.
 class TrustChooser {
  public:
   explicit TrustChooser(RowKind kind) : kind_(kind) {}
 
-  // `estimates` has one entry for each point of `example`; neither they nor `mean` have seen it.
+  // `estimates` has one entry for each point of `example`. Neither the model that made them nor
+  // `mean` was trained on it.
   void add(const Example& example, const std::string& unit, std::span<const RawEstimate> estimates,
            const MeanCurve& mean);
   // `otherwise` where all shares do equally well: nothing was added, or the model without the

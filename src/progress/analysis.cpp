@@ -84,8 +84,9 @@ double Reference::length() const {
                          [](double sum, const KernelCount& each) { return sum + each.count; });
 }
 
-// Short epochs: nearly every segment is the same to the launch, and a few hold an evaluation as
-// well. So are the layers of a long pass, but none of them launches as much as a whole iteration.
+// True for short epochs, in which nearly every segment is the same to the launch and a few hold an
+// evaluation as well. The layers of a long pass are also the same, but a layer launches less than a
+// whole iteration.
 bool Analysis::interrupted() const {
   return segmentation_.reference_length() > kMoreThanLayer &&
          segmentation_.segments() >= kInterruptedSegments &&

@@ -25,7 +25,7 @@ struct Evidence {
   double waits = 1;          // share of the time in the two longest pauses of each iteration
   std::size_t distinct = 0;  // different kernels in one iteration
   bool elastic = false;      // see Reference
-  bool interrupted = false;  // likewise
+  bool interrupted = false;  // see Analysis
 };
 
 enum class Verdict {

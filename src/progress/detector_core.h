@@ -90,7 +90,7 @@ class LaunchDetector::Core {
   // Launches after search_start_ at which the next analysis is due.
   std::uint64_t due_ = kFirstAnalysis;
   std::uint64_t analysed_ = 0;  // launches after search_start_ at the last analysis
-  Instant looked_;              // time of the last analysis, of whatever stretch
+  Instant looked_;              // time of the last analysis of any stretch
   Reference reference_;         // the tentative or locked pattern
   double gap_ = 0;              // launches per iteration of that pattern
   double waits_ = 1;            // see Finding::waits
@@ -110,7 +110,7 @@ class LaunchDetector::Core {
   std::optional<LastBoundary> left_;  // where the last phase that was left ended
   // Where the training ended whose evaluation is in force.
   std::optional<LastBoundary> training_;
-  // Set during an interlude that is expected to end soon: nothing is told of it.
+  // Set during an interlude that is expected to end soon, and that is therefore not reported.
   struct Hold {
     Pattern left;
     Instant since;     // when the pattern ended

@@ -14,7 +14,7 @@ constexpr unsigned kSegments = 2;
 constexpr Seconds kLasting = milliseconds(100);
 // Nobody waits longer for a phase to come back.
 constexpr Seconds kLongestInterlude(3);
-// An evaluation is told as a phase a few times before it counts as an interlude.
+// An evaluation is reported as a phase this often before it counts as an interlude.
 constexpr unsigned kEvaluations = 3;
 constexpr int kCatchUp = 4;  // launches looked at per new launch
 constexpr double kTooLong = 2.5;

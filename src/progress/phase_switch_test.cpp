@@ -91,57 +91,52 @@ INSTANTIATE_TEST_SUITE_P(TrainEval, PhaseSwitch,
                                            Job{"resnet50_bf16_b256", 10, 20, 50, 0.3}),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// Epochs of 0.6 s with an evaluation of 0.3 s behind each: after the first they are one state.
-TEST(ShortEpochs, AreOneStateInWhichEveryStepIsCounted) {
-  DetectorTrace told;
-  LaunchDetector detector(told);
-  Launch launch;
-  const auto run = [&](std::uint32_t kernels, Seconds each) {
+// Plays steps, each of which launches kernels in a row, to a detector.
+class ShortEpochs : public ::testing::Test {
+ protected:
+  void run(std::uint32_t first, std::uint32_t kernels, Seconds each) {
     for (std::uint32_t i = 0; i < kernels; ++i) {
-      launch.kernel = 100 + i;
-      launch.time = launch.time + each;
-      detector.add(launch);
-      detector.analyse_if_due();
-    }
-  };
-  for (int epoch = 0; epoch < 12; ++epoch) {
-    for (int step = 0; step < 32; ++step) run(200, milliseconds(0.1));
-    for (int step = 0; step < 32; ++step) run(50, milliseconds(0.2));
-    if (epoch >= 2) {
-      EXPECT_EQ(detector.state(), DetectorState::kLocked) << epoch;
+      launch_.kernel = first + i;
+      launch_.time = launch_.time + each;
+      detector_.add(launch_);
+      detector_.analyse_if_due();
     }
   }
 
-  EXPECT_LE(told.breaks.size(), 1U);
-  EXPECT_LE(told.locks.size(), 2U);
+  DetectorTrace told_;
+  LaunchDetector detector_{told_};
+  Launch launch_;
+};
+
+// Epochs of 0.6 s with an evaluation of 0.3 s behind each: after the first they are one state.
+TEST_F(ShortEpochs, AreOneStateInWhichEveryStepIsCounted) {
+  for (int epoch = 0; epoch < 12; ++epoch) {
+    for (int step = 0; step < 32; ++step) run(100, 200, milliseconds(0.1));
+    for (int step = 0; step < 32; ++step) run(100, 50, milliseconds(0.2));
+    if (epoch >= 2) {
+      EXPECT_EQ(detector_.state(), DetectorState::kLocked) << epoch;
+    }
+  }
+
+  EXPECT_LE(told_.breaks.size(), 1U);
+  EXPECT_LE(told_.locks.size(), 2U);
   double steps = 0;
-  for (const Boundary& boundary : told.boundaries) steps += boundary.iterations;
+  for (const Boundary& boundary : told_.boundaries) steps += boundary.iterations;
   EXPECT_NEAR(steps, 12 * 32, 3);
 }
 
 // Evaluations of 0.8 s are long enough to be found as a phase. After a few of them they are part of
 // the training all the same, and the boundary behind each says so.
-TEST(ShortEpochs, AreOneStateWhereTheirEvaluationsAreFoundAsAPhase) {
-  DetectorTrace told;
-  LaunchDetector detector(told);
-  Launch launch;
-  const auto run = [&](std::uint32_t kernels, Seconds each) {
-    for (std::uint32_t i = 0; i < kernels; ++i) {
-      launch.kernel = 100 + i;
-      launch.time = launch.time + each;
-      detector.add(launch);
-      detector.analyse_if_due();
-    }
-  };
+TEST_F(ShortEpochs, AreOneStateWhereTheirEvaluationsAreFoundAsAPhase) {
   for (int epoch = 0; epoch < 16; ++epoch) {
-    for (int step = 0; step < 32; ++step) run(400, milliseconds(0.1));
-    for (int step = 0; step < 32; ++step) run(120, milliseconds(0.2));
+    for (int step = 0; step < 32; ++step) run(100, 400, milliseconds(0.1));
+    for (int step = 0; step < 32; ++step) run(100, 120, milliseconds(0.2));
   }
 
-  EXPECT_LE(told.breaks.size(), 8U);
+  EXPECT_LE(told_.breaks.size(), 8U);
   double steps = 0;
   int interludes = 0;
-  for (const Boundary& boundary : told.boundaries) {
+  for (const Boundary& boundary : told_.boundaries) {
     if (boundary.pattern.phase != 0) continue;
     steps += boundary.iterations;
     interludes += boundary.behind_interlude ? 1 : 0;
@@ -150,28 +145,17 @@ TEST(ShortEpochs, AreOneStateWhereTheirEvaluationsAreFoundAsAPhase) {
   EXPECT_GE(interludes, 10);
 }
 
-TEST(ShortEpochs, AreOverWhenTrainingDoesNotComeBack) {
-  DetectorTrace told;
-  LaunchDetector detector(told);
-  Launch launch;
-  const auto run = [&](std::uint32_t first, std::uint32_t kernels, Seconds each) {
-    for (std::uint32_t i = 0; i < kernels; ++i) {
-      launch.kernel = first + i;
-      launch.time = launch.time + each;
-      detector.add(launch);
-      detector.analyse_if_due();
-    }
-  };
+TEST_F(ShortEpochs, AreOverWhenTrainingDoesNotComeBack) {
   for (int epoch = 0; epoch < 4; ++epoch) {
     for (int step = 0; step < 32; ++step) run(100, 200, milliseconds(0.1));
     for (int step = 0; step < 32; ++step) run(100, 50, milliseconds(0.2));
   }
-  const std::size_t before = told.breaks.size();
+  const std::size_t before = told_.breaks.size();
   for (int step = 0; step < 300; ++step) run(500, 100, milliseconds(0.1));
 
-  EXPECT_EQ(told.breaks.size(), before + 1);
-  EXPECT_EQ(detector.state(), DetectorState::kLocked);
-  EXPECT_EQ(told.locks.back().pattern.anchor.kernel / 100, 5U);
+  EXPECT_EQ(told_.breaks.size(), before + 1);
+  EXPECT_EQ(detector_.state(), DetectorState::kLocked);
+  EXPECT_EQ(told_.locks.back().pattern.anchor.kernel / 100, 5U);
 }
 
 }  // namespace

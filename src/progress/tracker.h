@@ -60,7 +60,7 @@ class Tracker {
   std::size_t gaps() const { return segments_ < kGaps ? segments_ : kGaps; }
   // Number of kernels that most iterations launch.
   std::size_t distinct() const;
-  // `from` with its numbers replaced by what was learnt so far.
+  // `from` with its numbers replaced by those learnt so far.
   Reference learnt(const Reference& from) const;
 
   std::size_t memory_bytes() const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Seconds kCount = Seconds(2);
 constexpr Seconds kLearn = Seconds(8);      // of GPU time; 160 events at 20 a second
-constexpr Seconds kTest = Seconds(8);       // likewise
+constexpr Seconds kTest = Seconds(8);       // of GPU time, after kLearn
 constexpr Seconds kBlock = Seconds(1);      // of GPU time
 constexpr Seconds kPatience = Seconds(60);  // for all of it
 constexpr Seconds kTryAgain = Seconds(60);
@@ -161,8 +161,8 @@ void WorkMeter::learn(const Counts& counts, Seconds took) {
   if (tested_ >= kTest) judge();
 }
 
-// Coordinate descent. Kernels that always come together cannot be told apart; a slight pull towards
-// the mean spreads their time evenly.
+// Finds the weights by coordinate descent. For kernels that always come together no weight is
+// better than another, so a slight pull towards the mean spreads their time evenly.
 void WorkMeter::fit() {
   fitted_ = true;
   const double launches = std::accumulate(totals_.begin(), totals_.end(), 0.0);
@@ -185,7 +185,7 @@ void WorkMeter::fit() {
   launches_per_unit_ = launches * kUnit.value() / learnt_.value();
 }
 
-// Whether the weights told the time of the stretch behind the one they were learnt from.
+// Whether the weights predicted the time of the stretch that follows the one they were learnt from.
 void WorkMeter::judge() {
   const double count = static_cast<double>(blocks_.size());
   const double mean = std::accumulate(blocks_.begin(), blocks_.end(), 0.0) / count;

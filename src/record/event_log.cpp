@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 namespace hypermile {
 namespace {
@@ -84,24 +83,6 @@ Result<void> EventLog::append(EventBody body) {
     return done.error().in("event log stopped");
   }
   return {};
-}
-
-Result<EventLogContent> read_event_log(const std::string& path) {
-  std::ifstream in(path);
-  if (!in)
-    return Error{ErrorCode::kNotFound, path + ": cannot be read", "check the path of the log"};
-  EventLogContent content;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.empty()) continue;
-    Result<Event> event = parse_event(line);
-    if (event) {
-      content.events.push_back(std::move(event).value());
-    } else {
-      ++content.unreadable_lines;
-    }
-  }
-  return content;
 }
 
 }  // namespace hypermile

@@ -57,13 +57,4 @@ class EventLog {
   std::size_t lost_ = 0;
 };
 
-struct EventLogContent {
-  std::vector<Event> events;
-  std::size_t unreadable_lines = 0;  // torn by a crash, or written by a newer version
-};
-
-// Reads a whole log, with the times as they are written. kNotFound if the file cannot be opened;
-// lines that cannot be read are counted.
-Result<EventLogContent> read_event_log(const std::string& path);
-
 }  // namespace hypermile

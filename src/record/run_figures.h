@@ -76,9 +76,6 @@ class RunFigures {
   // of with its own windows at the default.
   void compare_with(const DefaultRun& run) { default_run_ = run; }
 
-  // In the place of the tariff that the run was given.
-  void set_tariff(const Tariff& tariff) { tariff_ = tariff; }
-
   JobTotals job() const;
   // nullopt where no energy is known.
   std::optional<JobBill> bill() const;

@@ -23,7 +23,7 @@ Result<std::vector<pid_t>> processes_on(const std::string& gpu, Clock& clock) {
   return pids;
 }
 
-// Whether the job writes to the terminal that our stderr is; true where that cannot be told.
+// Whether the job writes to the terminal that our stderr is; true where that cannot be found out.
 bool shares_terminal(pid_t pid) {
   struct stat ours {};
   if (::fstat(STDERR_FILENO, &ours) != 0) return true;

@@ -18,8 +18,8 @@ namespace hypermile {
 // or ticks, else the first that can be looked at. kNotFound where no process uses the GPU.
 Result<RunningJob> find_job_on(const std::string& gpu, Clock& clock);
 
-// Returns when everything about the job has been told. kNotFound where it has ended already;
-// kNotReady where a sweep is asked for and the job cannot be timed.
+// Returns when the job's report is written. kNotFound where the job has ended already; kNotReady
+// where a sweep is wanted and the job cannot be timed.
 Result<JobOutcome> attach_job(const RunningJob& job, const RunRequest& request,
                               const RunWorld& world);
 

@@ -2,12 +2,12 @@
 #include "run/job_report.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "base/environment_variable.h"
+#include "base/whole_file.h"
 #include "record/history.h"
 #include "record/machine_facts.h"
 #include "record/summary_text.h"
@@ -142,9 +142,10 @@ void JobReport::remember(const JobOutcome& outcome, const RunEnd& end) {
 void JobReport::show(const JobOutcome& outcome, const RunEnd& end) {
   const ReportRequest& wanted = request_.report;
   if (wanted.summary) {
-    std::ofstream file(*wanted.summary);
-    file << json_of(outcome).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    if (!file.flush()) say(*wanted.summary + ": cannot be written");
+    const Result<void> written = write_whole_file(
+        *wanted.summary,
+        json_of(outcome).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    if (!written) say(written.error().line());
   }
   if (wanted.json) {
     world_.out << json_of(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -25,7 +25,7 @@ class JobReport {
   JobReport(const RunRequest& request, const RunWorld& world);
 
   // Opens the event log and writes its first event; prepares the page. `shared_terminal`: the job
-  // may write to the terminal that `err` is. kUsage for what was asked wrongly.
+  // may write to the terminal that `err` is. kUsage for a request that cannot be met.
   Result<void> begin(bool shared_terminal);
   // The job runs: from here on its page can be seen.
   void show_page() { page_.start(); }

@@ -180,7 +180,7 @@ TEST(JobWatch, StopsAndContinuesWithTheJob) {
   ASSERT_EQ(::waitpid(driver.pid(), &status, WUNTRACED), driver.pid());
   EXPECT_TRUE(WIFSTOPPED(status));
 
-  ::kill(driver.pid(), SIGCONT);  // only us: the job is told
+  ::kill(driver.pid(), SIGCONT);  // to us alone; we continue the job
   driver.type("x\n");
   EXPECT_EQ(driver.finish().exit_code(), 4);
 }

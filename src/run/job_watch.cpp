@@ -78,10 +78,10 @@ std::vector<signalfd_siginfo> HeldSignals::arrived() const {
   return all;
 }
 
-// A signal that the witness got as well was sent to the group: each that it got takes one of ours
-// away. The witness is asked after ours was read, and again until it has got nothing more: then
-// none of a group's signals is left with it that would be taken for the twin of a later one of
-// ours.
+// Returns the signals that were sent to us alone. A signal that the witness got as well was sent to
+// the whole group, so each signal of the witness removes one of ours. The witness is asked after
+// our signals were read, and again until it has no more; otherwise a late signal of the group would
+// later remove one that is sent to us alone.
 std::vector<signalfd_siginfo> HeldSignals::sent_to_us(const signalfd_siginfo& first) {
   std::vector<signalfd_siginfo> ours;
   std::vector<signalfd_siginfo> open = {first};

@@ -29,7 +29,7 @@ struct FinishedRun {
   std::optional<JobEnd> end = {};
 };
 
-// Returns when the job has ended and everything about it has been told.
+// Returns when the job has ended and its report is written.
 FinishedRun run_job(JobCommand job, const RunRequest& request, const RunWorld& world);
 
 }  // namespace hypermile

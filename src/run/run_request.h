@@ -29,8 +29,7 @@ struct SweepRequest {
 
 struct ControlRequest {
   bool observe = false;  // change no clocks
-  // Makes the policies in the request's place, for a job on several nodes (nodes/seat.h); empty:
-  // this run decides alone.
+  // Makes the policies of a job on several nodes (nodes/seat.h). Empty: this run decides alone.
   decltype(ControllerParts::make_policy) joint = {};
   ControllerOptions controller = {};
   std::optional<std::string> cache = {};  // file that remembers jobs; absent: nothing is remembered
@@ -39,16 +38,16 @@ struct ControlRequest {
   std::optional<SweepRequest> sweep = {};
 };
 
-// What is told of a run, and where.
+// What is reported about a run, and where.
 struct ReportRequest {
   std::optional<std::string> log = {};    // event log to append to
   std::optional<std::string> page = {};   // HTML report to write when the run has ended
   std::optional<std::string> serve = {};  // ADDR:PORT of the page shown while the job runs
-  std::optional<std::string> token_file =
-      {};                                   // whoever asks for that page must show its first line
+  // File with the token that a client of that page must show; see read_token_file().
+  std::optional<std::string> token_file = {};
   std::optional<std::string> summary = {};  // file for the summary as JSON
   Tariff tariff = {};                       // what a kWh costs and emits, where it is known
-  std::optional<std::string> history = {};  // file that remembers this run; absent: none does
+  std::optional<std::string> history = {};  // file that remembers this run; absent: it is forgotten
   bool json = false;                        // print the summary as JSON on `out`
   bool quiet = false;                       // no live line and no summary on `err`
   bool live = false;  // renew the live line in place, even where the job writes to the terminal

@@ -81,7 +81,7 @@ TEST_P(SignalWays, ReachTheJobOnce) {
       const pid_t job = std::stoi(driver.line());
 
       GetParam().send(driver, job, signal);
-      ::kill(driver.pid(), SIGRTMIN + 5);  // to us: passed on behind whatever we pass on
+      ::kill(driver.pid(), SIGRTMIN + 5);  // to us, so that the job gets it after all others
 
       const DriverResult result = driver.finish();
       EXPECT_EQ(result.out, std::to_string(signal) + ":1\n") << GetParam().name;

@@ -5,8 +5,8 @@
 // ours in the same group that blocks every signal and reports which ones it got. It does nothing
 // else, and it dies with us. JobWatch asks it, on its own thread.
 //
-// Whoever signals every process of a job one by one (a batch system that cancels a job step) is
-// taken to have signalled the group, rightly: the job was told as well. Signals of one number that
+// A batch system that cancels a job step signals every process of it, one by one. That counts as a
+// signal to the group, rightly, because the job gets it as well. Signals of one number that
 // come faster than they are handled may be merged by the kernel for one process and not for
 // another; the job may then get one of them twice, never too few.
 #pragma once
@@ -33,9 +33,10 @@ class SignalWitness {
   SignalWitness(const SignalWitness&) = delete;
   SignalWitness& operator=(const SignalWitness&) = delete;
 
-  // The signals that the witness got since the last call, those included that somebody is sending
-  // to the group at this moment. Only those of the last 0.2 s: an older one is no twin of what we
-  // read now. Empty where it does not answer within a second; it is not asked again then.
+  // The signals that the witness got since the last call, including those that are being sent to
+  // the group at this moment. Older ones than 0.2 s are left out, because we have not just read the
+  // same signal. Empty if the witness does not answer within a second; it is never asked again
+  // then.
   SignalCounts take();
 
  private:

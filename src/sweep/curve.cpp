@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kSmFloor = 0.4;
 
-// 0 stands for "left to the driver" and is below every real value.
+// 0 means that the knob is left to the driver; it is below every real value.
 double knob_value(const Setting& setting, Knob knob) {
   return setting.value(knob).value_or(0);
 }
@@ -27,7 +27,8 @@ Setting without_default_values(Setting setting, const Setting& defaults) {
   return setting;
 }
 
-// Descending, absent knobs (the driver's choice) first; memory outermost.
+// The order of a curve's points: by memory clock, then SM clock, then power limit, each descending.
+// A knob that is left to the driver comes first.
 bool ordered_before(const CurvePoint& a, const CurvePoint& b) {
   for (const Knob knob : {Knob::kMemoryClock, Knob::kSmClock, Knob::kPowerLimit}) {
     if (a.setting.has(knob) != b.setting.has(knob)) return !a.setting.has(knob);

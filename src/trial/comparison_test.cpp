@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/logged_events.h"
 #include "testing/simulated_job.h"
 
 namespace hypermile {
@@ -52,12 +53,12 @@ TEST(Comparison, LogsTheDefaultRunFirstAndNothingUnasked) {
   const auto silent = compare(jobs, policies, {});
 
   ASSERT_TRUE(logged.ok()) << logged.error().line();
-  const auto events = parse_events(logged->log);
-  ASSERT_TRUE(events.ok());
-  const auto* start = std::get_if<RunStart>(&events->front().body);
+  const std::vector<Event> events = events_in_text(logged->log).events;
+  ASSERT_FALSE(events.empty());
+  const auto* start = std::get_if<RunStart>(&events.front().body);
   ASSERT_NE(start, nullptr);
   EXPECT_EQ(start->environment.at("policy"), "default");
-  EXPECT_TRUE(std::holds_alternative<RunEnd>(events->back().body));
+  EXPECT_TRUE(std::holds_alternative<RunEnd>(events.back().body));
   EXPECT_TRUE(silent->log.empty());
 }
 

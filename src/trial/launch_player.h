@@ -2,7 +2,7 @@
 //
 // Writes the kernel launches of a simulated job to a ring, as the injected library does in a
 // training process: names, launches, GPU times at the boundary that the reader wants, and nothing
-// while the reader wants to see nothing. Simulated training in virtual time and `simulate
+// while the reader has asked for darkness. Simulated training in virtual time and `simulate
 // --realtime` play their jobs through it. Cannot fail: a ring that nobody reads is overwritten.
 #pragma once
 
@@ -34,13 +34,13 @@ class LaunchPlayer final : public JobObserver, private LaunchSink {
   // `ring` and `load` must outlive it.
   LaunchPlayer(RingWriter& ring, const Load& load, const CardTime& time, const Terms& terms);
 
-  // The card's time has moved on the host's clock, because the card was idle between.
+  // Called when the card was idle, and its time lies elsewhere on the host's clock from now on.
   void move(const CardTime& time) { time_ = time; }
-  // Before the job goes on: does the reader want to see again before the time?
+  // Called before the job goes on. Ends a stretch of darkness early if the reader wishes so.
   void look();
   // Writes the launches of a finished stretch; stretches come in order.
   void finished(const FinishedUnit& unit) override;
-  // The job has come to `now_s`: what was due until then is written.
+  // Called when the job has come to `now_s`. Writes what was due until then.
   void caught_up(double now_s);
 
  private:

@@ -128,17 +128,6 @@ Result<void> take_truth(const RunEnd& end, SimulatedOutcome& out) {
 
 }  // namespace
 
-Result<std::vector<Event>> parse_events(std::string_view text) {
-  std::vector<Event> events;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    ASSIGN_OR_RETURN(Event event, parse_event(text.substr(0, end)));
-    events.push_back(std::move(event));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return events;
-}
-
 Result<SimulatedOutcome> report_run(std::span<const Event> run,
                                     std::span<const Event> default_run) {
   const auto* start = find_body<RunStart>(run);

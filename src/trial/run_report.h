@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -33,9 +32,6 @@ struct SimulatedOutcome {
   std::size_t throttled_windows = 0;  // throttled in more than half of their samples
   std::size_t unusable_windows = 0;
 };
-
-// The events of a log's text, in order; kParse for a line that is not an event.
-Result<std::vector<Event>> parse_events(std::string_view text);
 
 // `run` and `default_run` are the events of one run each, from start to end. kParse if one of them
 // was cut off.

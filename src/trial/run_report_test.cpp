@@ -98,13 +98,5 @@ TEST(RunReport, RefusesALogThatWasCutOff) {
   EXPECT_EQ(report_run({}, whole).error().code, ErrorCode::kParse);
 }
 
-TEST(ParseEvents, NamesWhatIsNoEvent) {
-  const std::string text =
-      to_json_line(started("p")) + "\n" + to_json_line(decided({}, true)) + "\n";
-
-  EXPECT_EQ(parse_events(text)->size(), 2U);
-  EXPECT_EQ(parse_events("{}\n").error().code, ErrorCode::kParse);
-}
-
 }  // namespace
 }  // namespace hypermile

@@ -20,18 +20,13 @@ SweepOptions terms_for_test(const char* grid) {
 }
 
 constexpr const char* kJournal = "F.csv.journal";
-constexpr const char* kTable = "F.csv";
 
-// What the command does, in a process that dies where `fate` says.
-Result<void> sweep_once(FaultyFiles& files, const SimulatedJob& job, const SweepOptions& terms) {
+// The table, made by a process that dies where its files say.
+Result<std::string> sweep_once(FaultyFiles& files, const SimulatedJob& job,
+                               const SweepOptions& terms) {
   ASSIGN_OR_RETURN(SweepJournal journal, SweepJournal::open(files, kJournal));
   RETURN_IF_ERROR(sweep_simulated(job, terms, journal, {}));
-  return write_sweep_csv(files, kTable, sweep_csv(*journal.header(), journal.entries()));
-}
-
-std::string table_on(const FaultyFiles::Disk& disk) {
-  const auto found = disk.names.find(kTable);
-  return found != disk.names.end() ? found->second->data : "";
+  return sweep_csv(*journal.header(), journal.entries());
 }
 
 TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
@@ -39,9 +34,8 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
   const SweepOptions terms = terms_for_test("sm=3");
   Fate whole;
   FaultyFiles uninterrupted({}, whole);
-  ASSERT_TRUE(sweep_once(uninterrupted, job, terms));
-  const std::string expected = table_on(uninterrupted.after_kill());
-  ASSERT_FALSE(expected.empty());
+  const Result<std::string> expected = sweep_once(uninterrupted, job, terms);
+  ASSERT_TRUE(expected && !expected->empty());
 
   // The process dies at every operation on a file. Of what it wrote, nothing, a part or all is on
   // the disk.
@@ -55,10 +49,10 @@ TEST(SweepRun, KilledAnywhereAndBegunAgainGivesTheSameFile) {
 
     Fate next;
     FaultyFiles again(left, next);
-    const Result<void> done = sweep_once(again, job, terms);
+    const Result<std::string> done = sweep_once(again, job, terms);
 
     ASSERT_TRUE(done) << dies_at << ": " << done.error().line();
-    ASSERT_EQ(table_on(again.after_kill()), expected) << dies_at;
+    ASSERT_EQ(*done, *expected) << dies_at;
   }
 }
 
@@ -67,7 +61,8 @@ TEST(SweepRun, StoppedAfterEachWindowAndBegunAgainGivesTheSameFile) {
   const SweepOptions terms = terms_for_test("sm=5");
   Fate fate;
   FaultyFiles at_once({}, fate);
-  ASSERT_TRUE(sweep_once(at_once, job, terms));
+  const Result<std::string> expected = sweep_once(at_once, job, terms);
+  ASSERT_TRUE(expected);
   FaultyFiles in_pieces({}, fate);
 
   for (int piece = 0; piece < 20; ++piece) {
@@ -77,9 +72,10 @@ TEST(SweepRun, StoppedAfterEachWindowAndBegunAgainGivesTheSameFile) {
     hearers.show = [&](const SweepProgress&) { stop.request_stop(); };
     ASSERT_TRUE(sweep_simulated(job, terms, journal, hearers, stop.get_token()));
   }
-  ASSERT_TRUE(sweep_once(in_pieces, job, terms));
+  const Result<std::string> pieced = sweep_once(in_pieces, job, terms);
 
-  EXPECT_EQ(table_on(in_pieces.after_kill()), table_on(at_once.after_kill()));
+  ASSERT_TRUE(pieced);
+  EXPECT_EQ(*pieced, *expected);
 }
 
 TEST(SweepRun, MeasuresWhatTheSimulatorKnowsToBeTrue) {

@@ -47,7 +47,7 @@ struct RigTerms {
   std::function<void(const Event&)> listener = {};  // gets every event; may be empty
   std::function<void(const std::string&)> warn = {};
   OpenGpu open_gpu = {};        // empty: the job's cards, which open at once
-  SettingPort* port = nullptr;  // null: the job's cards are told directly
+  SettingPort* port = nullptr;  // null: the job's cards are set directly
   SessionOptions session = {};
 };
 

@@ -144,7 +144,10 @@ TEST(DaemonConfig, IsReadOnlyFromAFileThatCanBeTrusted) {
   ::chmod(path.c_str(), 0644);
   std::filesystem::create_symlink(path, link);
   EXPECT_EQ(read_daemon_config(link, names()).error().code, ErrorCode::kPermission);
-  EXPECT_EQ(read_daemon_config("/dev/null", names()).error().code, ErrorCode::kPermission);
+  const std::string pipe = path + ".pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(read_daemon_config(pipe, names()).error().code, ErrorCode::kPermission);
   if (::geteuid() == 0) {
     ASSERT_EQ(::chown(path.c_str(), 12345, 0), 0);
     EXPECT_EQ(read_daemon_config(path, names()).error().code, ErrorCode::kPermission);
@@ -153,6 +156,7 @@ TEST(DaemonConfig, IsReadOnlyFromAFileThatCanBeTrusted) {
   EXPECT_FALSE(read_daemon_config(path, names()).ok());
   std::filesystem::remove(path);
   std::filesystem::remove(link);
+  std::filesystem::remove(pipe);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 
 namespace hypermile {
 
-// The GPUs of the request that `held` begins with; nullopt while it is incomplete. kUsage when it
-// is a whole request of another kind, kParse when it is none.
+// The GPUs of the request that `held` begins with; nullopt while it is incomplete. kUsage for a
+// whole request of another kind, kParse for bytes that are no request.
 Result<std::optional<std::vector<GpuUuid>>> read_first_acquire(std::string_view held);
 
 // The same for what has arrived on `socket`, where it stays for the Server to answer. kIo when the

@@ -40,7 +40,8 @@ void tell_parent(int pipe, std::string_view words) {
   [[maybe_unused]] const auto written = ::write(pipe, words.data(), words.size());
 }
 
-// False when the child is on its own; else what it could not do.
+// What start_guardian_session() returns in the parent: false once the child runs on its own, or why
+// it could not.
 Result<bool> await_child(int pipe) {
   std::string words;
   char buffer[512];

@@ -105,6 +105,9 @@ std::size_t restore_orphans(const KeepOptions& options, Files& files, Clock& clo
     changed = 0;
     for (const auto& [identity, report] :
          restore_each(orphans, RestoreScope::kChanged, options, files, clock)) {
+      if (report.damage) {
+        log(LogLevel::kError, report.damage->in(identity.uuid.text()).line());
+      }
       if (report.problem) {
         left.push_back(identity);
         // A GPU that another process keeps is not an orphan, unless that process is just ending.

@@ -25,6 +25,17 @@ Error failed(std::string_view what, const std::string& path) {
   return Error{ErrorCode::kIo, fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
 }
 
+// Root could remove anything, but only a socket was left by a daemon.
+Result<void> remove_socket(const std::string& path) {
+  struct stat facts = {};
+  if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
+    return Error{ErrorCode::kUsage, path + " is there already and is no socket",
+                 "give --socket another path, or move that file away"};
+  }
+  ::unlink(path.c_str());
+  return {};
+}
+
 Descriptor open_spare() {
   return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
@@ -38,7 +49,7 @@ Listener::Listener(std::string path, Descriptor lock, Descriptor socket)
       spare_(open_spare()) {}
 
 Listener::~Listener() {
-  ::unlink(path_.c_str());
+  (void)remove_socket(path_);
 }
 
 Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
@@ -52,7 +63,7 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
   }
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return failed("make a socket for", path);
-  ::unlink(path.c_str());
+  RETURN_IF_ERROR(remove_socket(path));
   if (::bind(socket.get(), address.get(), address.length()) != 0 ||
       ::chmod(path.c_str(), kEverybody) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     return failed("serve", path);

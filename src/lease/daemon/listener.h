@@ -16,7 +16,8 @@ class Listener {
  public:
   // A Unix socket at `path` to which everybody may connect; the allow-list decides what they may
   // do. The lock at `lock_path`, a file of the state folder, ensures one daemon at a time, and a
-  // socket left by a dead daemon is replaced. kBusy when another daemon serves there.
+  // socket left by a dead daemon is replaced. kBusy when another daemon serves there; kUsage
+  // when something else than a socket lies at `path`, which stays as it is.
   static Result<std::unique_ptr<Listener>> open(const std::string& path,
                                                 const std::string& lock_path);
   // Removes the socket's file.

@@ -71,7 +71,7 @@ void raise_limit(const Limit& limit, std::vector<std::string>& could_not) {
     could_not.push_back(fmt::format("{}={}", limit.name, now.rlim_cur));
 }
 
-// New threads get the stack that the limit allowed when the program was loaded, unless told.
+// Without this, new threads would get the stack that the limit allowed when the program was loaded.
 void set_thread_stacks() {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) != 0) return;

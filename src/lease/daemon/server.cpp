@@ -61,8 +61,8 @@ Result<void> Server::admit(Descriptor socket) {
   return {};
 }
 
-// Closes the connection that has been idle for longest, of the user who has most of them: whoever
-// fills the daemon with connections loses them first. A user with as many as that one gets no room.
+// Closes the connection that has been idle for longest, of the user who has most connections. So a
+// user who fills the daemon with connections loses them first, and gets no room for another.
 bool Server::make_room(const Peer& peer) {
   const auto count = [&](uid_t uid) {
     const auto found = per_user_.find(uid);

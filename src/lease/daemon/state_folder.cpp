@@ -61,6 +61,18 @@ Result<void> make_levels(const std::filesystem::path& folder, mode_t mode) {
   return {};
 }
 
+// Whether nothing else than journals and locks lies there, so that the folder is ours to close.
+bool holds_only_journals(const std::string& folder) {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours =
+        name.ends_with(".lock") || name == "jobs" || name.find(".journal") != std::string::npos;
+    if (!ours) return false;
+  }
+  return !problem;
+}
+
 }  // namespace
 
 std::string default_state_folder() {
@@ -76,10 +88,15 @@ Result<void> prepare_state_folder(const std::string& folder) {
     return Error{ErrorCode::kPermission, folder + " is not a folder of this user",
                  "find out who created it, then remove it"};
   }
-  // Whatever mask or older version made the folder, nobody else needs to look into it.
-  if ((facts.st_mode & 07777) != kPrivate && ::chmod(folder.c_str(), kPrivate) != 0) {
-    return check_level(folder);
+  if ((facts.st_mode & 07777) == kPrivate) return {};
+  // Whatever mask or older version made the folder, nobody else needs to look into it. A folder of
+  // the machine, such as /tmp or /run, was named by mistake and must not be closed to all.
+  if (!holds_only_journals(folder)) {
+    if ((facts.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+    return Error{ErrorCode::kUsage, folder + " is open to others and holds more than journals",
+                 "name a folder of its own with --state"};
   }
+  if (::chmod(folder.c_str(), kPrivate) != 0) return check_level(folder);
   return {};
 }
 

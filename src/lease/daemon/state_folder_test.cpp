@@ -50,6 +50,23 @@ TEST_F(StateFolderTest, AFolderThatIsOpenToOthersIsClosed) {
   EXPECT_EQ(mode(state), 0700U);
 }
 
+// 'hypermiled --state /tmp' once closed /tmp to everybody.
+TEST_F(StateFolderTest, AFolderThatHoldsMoreThanJournalsKeepsItsMode) {
+  const std::string shared = folder_ + "/shared";
+  ASSERT_EQ(::mkdir(shared.c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir((shared + "/somebody's").c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(shared.c_str(), 01777), 0);
+
+  const auto refused = prepare_state_folder(shared);
+
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(mode(shared), 01777U);
+  ASSERT_EQ(::chmod(shared.c_str(), 0755), 0);
+  EXPECT_TRUE(prepare_state_folder(shared).ok()) << "nobody else can write there";
+  EXPECT_EQ(mode(shared), 0755U);
+}
+
 TEST_F(StateFolderTest, ALevelThatOthersCanWriteIsRefused) {
   ASSERT_EQ(::mkdir((folder_ + "/a").c_str(), 0700), 0);
   ASSERT_EQ(::chmod((folder_ + "/a").c_str(), 0777), 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is on each GPU, among users whom the allow-list permits it: who was refused while
-// somebody else held it waits in a line, who reached the longest lease pauses, and from whom an
-// administrator took the GPU back stays away from it. Service asks before every lease. Plain data
-// and decisions in injected time; it remembers a bounded number of users per GPU.
+// Whose turn it is on each GPU, among users whom the allow-list permits it. A user who was refused
+// while somebody else held the GPU waits in a line. One who reached the longest lease pauses. One
+// from whom an administrator took the GPU back stays away from it. Service asks before every lease.
+// Plain data and decisions in injected time; it remembers a bounded number of users per GPU.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ class Turns {
   // administrator took the GPU back from it. `free`: nobody holds the GPU now.
   Result<void> may_take(const GpuUuid& gpu, const Owner& owner, bool free);
 
-  // The GPU was busy when the user asked for it: it is in line from now on.
+  // The GPU was busy when `owner` asked for it; `owner` is in line from now on.
   void refused(const GpuUuid& gpu, const Owner& owner);
   void took(const GpuUuid& gpu, const Owner& owner);
 

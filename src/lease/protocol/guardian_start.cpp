@@ -23,8 +23,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMostWords = 1000;  // bytes kept of what a failing program writes
-// For a program that asks nobody. A guardian starts in hundredths of a second; sudo may look up
-// users in a network first. The job waits meanwhile.
+// Deadline of a program that asks for no password. A guardian starts in hundredths of a second;
+// sudo may look up users in a network first. The job waits meanwhile.
 constexpr auto kStart = std::chrono::milliseconds(1200);
 
 struct Ended {
@@ -104,9 +104,9 @@ bool ended_by(pid_t pid, steady_clock::time_point until, int& status) {
   return false;
 }
 
-// Runs a program to its end with `socket` as its standard input. Where we listen to it, it talks to
-// nobody else and has kStart; a person takes as long as they like. Uses posix_spawn, not fork,
-// because the caller has threads.
+// Runs a program to its end with `socket` as its standard input. With `listen` we read what it
+// writes and end it after kStart; otherwise it may ask a person, who takes as long as they like.
+// Uses posix_spawn, not fork, because the caller has threads.
 Result<Ended> run(const std::vector<std::string>& command, int socket, bool listen) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{ErrorCode::kIo, std::strerror(errno)};

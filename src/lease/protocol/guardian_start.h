@@ -27,11 +27,11 @@ std::string default_guardian_program();
 // or sudo.
 Result<Descriptor> start_guardian(const GuardianOptions& options);
 
-// How sudo would take a request to start the guardian. A user who may not do it at all is asked for
-// a password first, and cannot be told from one who may.
+// What sudo does with a request to start the guardian. It asks a user who may not do so for a
+// password first, so kAsks does not mean that the password would help.
 enum class SudoManner { kAbsent, kFree, kAsks };
 
-// Starts nothing but sudo, which is told never to ask.
+// Starts nothing but sudo, with the option never to ask.
 SudoManner sudo_manner(const GuardianOptions& options);
 
 }  // namespace hypermile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves the GPU to its driver: what everybody is compared with.
+// Leaves the GPU at its driver's default. Every other policy is compared with this one.
 #include "policy/makers.h"
 
 namespace hypermile {

@@ -86,8 +86,7 @@ void ProcessProgress::finish(Instant now) {
   free_memory();
 }
 
-// A job may start any number of processes; what remains of one that has ended is what is told of
-// it.
+// A job may start any number of processes. Of one that has ended, only its figures are kept.
 void ProcessProgress::free_memory() {
   launches_ = launches();
   if (const auto rate = work_rate()) last_rate_ = *rate;

@@ -115,7 +115,8 @@ Estimate refine(std::span<const double> x, double rate, Estimate best, double lo
   return best;
 }
 
-// Keeps what the prior allows; where nothing is left, values spread over what it allows.
+// Keeps the candidates that the prior allows. Where none is left, makes some, spread evenly over
+// its range.
 void keep_likely(std::vector<double>& candidates, const GpoeoPrior& prior) {
   const double least = prior.least * prior.period.value();
   const double most = prior.most * prior.period.value();

@@ -21,7 +21,8 @@ namespace hypermile {
 
 class Metrics {
  public:
-  // `runs` are the newest of each log, and are told one by one; `all` are summed by user and host.
+  // `runs` are the newest of each log and have metrics of their own; `all` are summed by user and
+  // host.
   Metrics(std::span<const RunDigest* const> runs, std::span<const RunDigest* const> all,
           const DaemonView& daemon, std::size_t unreadable_logs);
   ~Metrics();

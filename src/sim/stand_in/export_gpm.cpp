@@ -37,7 +37,8 @@ std::optional<Counters> find_sample(nvml::GpmSample sample) {
                                                           : std::nullopt;
 }
 
-// nullopt where this card does not count it. Shares are in percent, traffic in MiB/s.
+// One metric between two samples; nullopt where this card does not count it. Shares are in percent,
+// traffic in MiB/s.
 std::optional<double> metric(unsigned id, const Counters& from, const Counters& to) {
   const double seconds = to.time_s - from.time_s;
   const auto share = [seconds](double before, double after) {
@@ -140,7 +141,7 @@ NVML_EXPORT nvml::Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* request) {
         to->time_s <= from->time_s) {
       return nvml::kInvalidArgument;
     }
-    // Not by the array member, since clients allocate fewer entries than it has.
+    // The array member is not used, because clients allocate fewer entries than it declares.
     auto* metrics = reinterpret_cast<nvml::GpmMetric*>(reinterpret_cast<std::byte*>(request) +
                                                        offsetof(nvml::GpmMetricsGet, metrics));
     for (unsigned i = 0; i < request->count; ++i) {

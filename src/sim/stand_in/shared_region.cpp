@@ -122,6 +122,12 @@ SharedRegion::~SharedRegion() {
 }
 
 Result<std::unique_ptr<SharedRegion>> SharedRegion::open(const RegionSpec& spec) {
+  // A rename by root would take a device such as /dev/null away from the whole machine.
+  struct stat there {};
+  if (::lstat(spec.path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return Error{ErrorCode::kIo, spec.path + " is not a plain file",
+                 "name another file with HYPERMILE_SIM_STATE"};
+  }
   const std::string lock_path = spec.path + ".lock";
   const File guard(open_or_make(lock_path));
   if (guard.get() < 0) return system_error("cannot open " + lock_path, errno);

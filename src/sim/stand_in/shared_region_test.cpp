@@ -117,16 +117,25 @@ TEST_F(SharedRegionTest, AFailingFillLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(spec_.path));
 }
 
-TEST_F(SharedRegionTest, ALinkIsNotFollowed) {
+TEST_F(SharedRegionTest, ALinkIsNeitherFollowedNorReplaced) {
   const fs::path victim = folder_ / "victim";
   std::ofstream(victim) << "precious";
   fs::create_symlink(victim, spec_.path);
 
-  open();
+  EXPECT_FALSE(SharedRegion::open(spec_).ok());
 
   std::string content;
   std::ifstream(victim) >> content;
   EXPECT_EQ(content, "precious");
+  EXPECT_TRUE(fs::is_symlink(spec_.path));
+}
+
+TEST_F(SharedRegionTest, APipeIsNotReplaced) {
+  ASSERT_EQ(::mkfifo(spec_.path.c_str(), 0600), 0);
+
+  EXPECT_FALSE(SharedRegion::open(spec_).ok());
+
+  EXPECT_TRUE(fs::is_fifo(spec_.path));
 }
 
 TEST_F(SharedRegionTest, SaysWhichFileCannotBeMade) {

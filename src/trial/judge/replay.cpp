@@ -32,7 +32,7 @@ class Job {
         phase_(2 * std::numbers::pi * random_.uniform()),
         ledger_(curve.points.size(), conditions.window_iterations) {}
 
-  // The ledger, told how long the job is: exactly, or by what has run.
+  // The ledger with the job's length set: the true length, or a guess from what has run.
   const JobLedger& account() {
     const double guessed = std::max(2 * done_, kLeastGuess);
     const double job = conditions_.tell_length ? conditions_.iterations : guessed;
@@ -40,7 +40,7 @@ class Job {
     return ledger_;
   }
 
-  // Whether what was lost asks for the default now.
+  // Whether the time lost so far forces the default now.
   bool guarded() {
     const auto bound = effective_bound(conditions_.objective);
     if (!conditions_.guard || !bound || !ledger_.knows_default()) return false;

@@ -209,12 +209,4 @@ std::string sweep_csv(const SweepHeader& header, std::span<const SweepEntry> ent
   return text;
 }
 
-Result<void> write_sweep_csv(Files& files, const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  ASSIGN_OR_RETURN(const auto file, files.create(fresh));
-  RETURN_IF_ERROR(file->append(text));
-  RETURN_IF_ERROR(file->sync());
-  return files.rename(fresh, path);
-}
-
 }  // namespace hypermile

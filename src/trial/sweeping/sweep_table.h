@@ -9,8 +9,6 @@
 #include <span>
 #include <string>
 
-#include "base/files.h"
-#include "base/result.h"
 #include "trial/sweeping/sweep_order.h"
 
 namespace hypermile {
@@ -19,8 +17,5 @@ namespace hypermile {
 // given up has a reason instead of time and power. Empty until the default and another setting are
 // measured.
 std::string sweep_csv(const SweepHeader& header, std::span<const SweepEntry> entries);
-
-// Replaces the file atomically.
-Result<void> write_sweep_csv(Files& files, const std::string& path, const std::string& text);
 
 }  // namespace hypermile
