@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <span>
+
 #include "testing/joint_nodes.h"
 
 namespace hypermile {
@@ -44,6 +48,31 @@ TEST(JointCourseTest, TakesTheSlackOfTheNodesThatWaitForAStraggler) {
               0.93 * balanced.nodes[i].energy_j / balanced.nodes[i].account.done)
         << "n" << i;
   }
+}
+
+// Within 5 % the job's time is shared between Settings, one of them slower than the bound. Slack is
+// taken at each of them, for what waits costs no time wherever the pace is set.
+TEST(JointCourseTest, TakesTheSlackWithinATightBoundWhileTheJobsTimeIsShared) {
+  NodesForTest job(4);
+  job.nodes[3].work = 1.2;
+  job.join_all();
+  for (int i = 0; i < 80; ++i) job.round();
+
+  std::map<double, int> held, waited;  // by the pacing node's clock, in orders
+  for (int i = 0; i < 120; ++i) {
+    job.round();
+    const double pace = job.nodes[3].ratio();
+    if (job.nodes[3].order.setting.empty()) continue;
+    ++held[pace];
+    waited[pace] +=
+        std::ranges::all_of(std::span(job.nodes).first(3),
+                            [pace](const NodeForTest& node) { return node.ratio() < 0.85 * pace; });
+  }
+
+  EXPECT_GE(held.size(), 2U) << "the job's time is shared";
+  for (const auto& [pace, orders] : held) EXPECT_GE(waited[pace], 0.7 * orders) << pace;
+  const NodeAccount& account = job.nodes.front().account;
+  EXPECT_LE(account.lost / account.done, 0.05);
 }
 
 TEST(JointCourseTest, WatchesTheDefaultWhileANodeMeasuresNothing) {
