@@ -37,7 +37,7 @@ class JointPolicyTest : public ControllerTest {
     Order order;
     order.exploring = exploring;
     order.id = id;
-    order.setting = {Mhz(mhz), {}, {}};
+    if (mhz > 0) order.setting = {Mhz(mhz), {}, {}};
     order.iterations = 100;
     seat_.take(order);
   }
@@ -80,16 +80,20 @@ TEST_F(JointPolicyTest, ANewOrderInterruptsAMeasurement) {
 TEST_F(JointPolicyTest, ANodeThatWaitsForOthersDoesNotTakeTheirPaceForAChangeOfTheJob) {
   ASSERT_TRUE(met());
   std::uint64_t id = 5;
-  card_->drag = 0.2;
+  for (int i = 0; i < 3; ++i) {
+    order(id++, 0);
+    train_for(8);
+  }
+  card_->drag = 0.3;
   for (int i = 0; i < 3; ++i) {
     order(id++, 1200);
     train_for(8);
   }
-  for (const double pace : {0.2, 0.0, 0.2}) {
-    card_->drag = pace;
-    for (int i = 0; i < 30; ++i) {
+  for (const double drag : {0.3, 0.0, 0.3}) {
+    card_->drag = drag;
+    for (int i = 0; i < 20; ++i) {
       order(id++, 1200, /*exploring=*/false);
-      train_for(6);
+      train_for(8);
     }
   }
 
