@@ -97,7 +97,7 @@ TEST(JointCourseTest, GoesToTheDefaultWhereTheBoundComesNear) {
   job.join_all();
   ASSERT_TRUE(job.hold());
 
-  for (NodeForTest& node : job.nodes) node.account.lost += 0.06 * 600 / 0.040;
+  for (NodeForTest& node : job.nodes) node.account.off_time += Seconds(0.06 * 600);
   job.round();
   job.round();
 
@@ -105,6 +105,34 @@ TEST(JointCourseTest, GoesToTheDefaultWhereTheBoundComesNear) {
     EXPECT_TRUE(node.order.setting.empty());
     EXPECT_NE(node.order.reason.find("near the bound"), std::string::npos) << node.order.reason;
   }
+}
+
+// As a ledger learns the default's pace it thinks again of all that was lost. Here the ledger of
+// the course does so, and the lead's second thoughts are not added to that.
+TEST(JointCourseTest, CountsTimeOnceWhateverTheLeadThinksOfItLater) {
+  NodesForTest job(2);
+  job.join_all();
+  ASSERT_TRUE(job.hold());
+
+  for (NodeForTest& node : job.nodes) node.account.lost += 0.06 * 600 / 0.040;
+  job.round();
+  job.round();
+
+  EXPECT_EQ(job.nodes[0].order.reason.find("near the bound"), std::string::npos);
+  EXPECT_FALSE(job.nodes[0].order.setting.empty()) << job.nodes[0].order.reason;
+}
+
+TEST(JointCourseTest, KnowsWhatWasLostBeforeItBegan) {
+  NodesForTest job(2);
+  for (NodeForTest& node : job.nodes) {
+    node.account = {30'000, 20'000, 0.06 * 30'000, Seconds(0.040 * 21'800)};
+  }
+  job.join_all();
+
+  for (int i = 0; i < 5; ++i) job.round();
+
+  EXPECT_NE(job.nodes[0].order.reason.find("near the bound"), std::string::npos)
+      << job.nodes[0].order.reason;
 }
 
 TEST(JointCourseTest, OffersOnlyWhatEveryNodeHas) {
