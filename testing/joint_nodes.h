@@ -86,8 +86,9 @@ class NodesForTest {
       NodeForTest& node = nodes[i];
       node.account.done += iterations + 20;
       node.energy_j += node.power_w() * iteration * (iterations + 20);
-      if (!node.order.setting.empty()) node.account.off += iterations + 20;
       if (!node.order.setting.empty()) {
+        node.account.off += iterations + 20;
+        node.account.off_time += Seconds(iteration * (iterations + 20));
         node.account.lost += (iterations + 20) * (iteration / (0.040 * slowest_work()) - 1);
       }
     }

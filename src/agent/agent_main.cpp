@@ -136,6 +136,7 @@ class GroupPart {
   void prepare(RunRequest& request) {
     request.control.controller.guard = false;
     request.control.controller.slack = false;
+    request.control.controller.changes = false;
     request.control.joint = [this](const PhaseFacts& facts, PolicyContext context) {
       return seat_.maker()(facts, std::move(context));
     };

@@ -124,6 +124,7 @@ agents::v1::Report to_message(const NodeReport& report) {
   message.set_done(report.account.done);
   message.set_off(report.account.off);
   message.set_lost(report.account.lost);
+  message.set_off_s(report.account.off_time.value());
   if (report.totals) {
     agents::v1::Totals& totals = *message.mutable_totals();
     totals.set_joules(report.totals->joules);
@@ -149,7 +150,8 @@ Result<NodeReport> from_message(const agents::v1::Report& message) {
   report.generation = message.generation();
   report.order = message.order();
   report.account = {checked.number(message.done()), checked.number(message.off()),
-                    checked.number(message.lost(), -kMost)};
+                    checked.number(message.lost(), -kMost),
+                    Seconds(checked.number(message.off_s()))};
   if (message.has_window()) report.window = read(message.window(), checked);
   if (message.has_terms()) report.terms = read(message.terms(), checked);
   if (message.has_totals()) {

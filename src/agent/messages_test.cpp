@@ -13,7 +13,7 @@ NodeReport full_report() {
   report.phase = 3;
   report.generation = 2;
   report.order = 77;
-  report.account = {100, 40, -1.5};
+  report.account = {100, 40, -1.5, Seconds(17.5)};
   report.terms = PhaseTerms{
       {{}, {Mhz(1500), Mhz(9501), Watts(250)}}, 60, 20, {Mhz(1980), {}, {}}, milliseconds(40)};
   Window window;
@@ -38,6 +38,7 @@ TEST(AgentMessagesTest, AReportComesBackAsItWas) {
   EXPECT_EQ(read->order, 77U);
   EXPECT_EQ(read->generation, 2U);
   EXPECT_EQ(read->account.lost, -1.5);
+  EXPECT_EQ(read->account.off_time, Seconds(17.5));
   EXPECT_EQ(read->terms->settings, full_report().terms->settings);
   EXPECT_EQ(read->terms->typical, milliseconds(40));
   EXPECT_EQ(read->window->setting, full_report().window->setting);

@@ -111,6 +111,7 @@ void Controller::report_change(Phase& phase, const char* quantity, double before
 // business; what jumps and stays is a new job.
 bool Controller::look_for_change(Phase& phase, std::size_t setting, const Window& joint,
                                  Instant now) {
+  if (!options_.changes) return false;
   const auto expected = phase.ledger->expected(setting);
   if (!expected || (phase.searched && now - *phase.searched < kAfterSearch)) return false;
   const auto test = [&](ChangeTest& by, const char* quantity, double value, double usual) {

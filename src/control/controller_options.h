@@ -35,6 +35,9 @@ struct ControllerOptions {
   bool steady = false;
   // GPUs that wait for the others are told less once a Setting is held (slack_keeper.h).
   bool slack = true;
+  // A job whose pace or power at a Setting held has changed for good is searched anew. Not for a
+  // node that decides with others: what those are told moves its pace at the same Setting too.
+  bool changes = true;
 };
 
 // A phase of the job for which a policy is wanted.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hypermile {
 namespace {
@@ -58,6 +59,7 @@ SlackKeeper::Plan SlackKeeper::plan(const Step& step) {
     Held& left = at_[*held_];
     if (left.search) left.search->interrupted();
     remember_slack(left);
+    seen_.reset();
   }
   if (step.exploring) return plan;
   held_ = step.setting;
@@ -84,15 +86,16 @@ std::optional<Window> SlackKeeper::observe(const Step& step, const Window& joint
   Held& held = at_[*held_];
   if (held.search) {
     const bool lowered = any_lowered(held.search->next());
-    if (!held.search->observe(joint)) return std::nullopt;
-    if (!lowered) return joint;
-    Window seen = without_slack(joint, held.search->energy_ratio());
-    seen.sm_clock = pace_clock(ranks);
-    return seen;
+    if (held.search->observe(joint)) {
+      seen_ = lowered ? without_slack(joint, held.search->energy_ratio()) : joint;
+      if (lowered) seen_->sm_clock = pace_clock(ranks);
+    }
+    if (held.search->comparing()) return std::nullopt;
+    return std::exchange(seen_, std::nullopt);
   }
   note(step.setting, joint);
   if (joint.usable() && ++held.holds >= kHoldsBefore && gpus_.size() > 1) {
-    begin_search(held, ranks);
+    begin_search(held, step, ranks);
   }
   return joint;
 }
@@ -125,7 +128,7 @@ void SlackKeeper::note(std::size_t setting, const Window& joint) {
   mean.clock += ((knob_ == Knob::kSmClock ? clock : power) - mean.clock) / n;
 }
 
-void SlackKeeper::begin_search(Held& here, std::span<const RankWindow> ranks) {
+void SlackKeeper::begin_search(Held& here, const Step& step, std::span<const RankWindow> ranks) {
   const Setting& held = context_.settings[*held_];
   std::vector<std::size_t>& ladder = here.ladder;
   ladder = {*held_};
@@ -156,7 +159,7 @@ void SlackKeeper::begin_search(Held& here, std::span<const RankWindow> ranks) {
     terms.guess.push_back(rung > 0 ? rung - 1 : 0);
   }
   terms.sensitivity = sensitivity();
-  terms.room = room();
+  terms.room = room(step);
   here.search.emplace(std::move(terms));
 }
 
@@ -200,10 +203,12 @@ double SlackKeeper::sensitivity() const {
   return std::clamp((means_[at].log_time - means_[0].log_time) / lower, kLeastSensitivity, 1.0);
 }
 
-// What is left of the bound, as far as that is sure, but no more than can be told from noise.
-double SlackKeeper::room() const {
+// What is left of the bound, as far as that is sure, but no more than can be told from noise. Where
+// the policy keeps account of the job's time the mean counts, not this Setting: what is measured
+// here is in the account, and the policy makes up for it.
+double SlackKeeper::room(const Step& step) const {
   const std::optional<double> bound = effective_bound(context_.objective);
-  if (!bound) return kNoMeasurableSlowdown;
+  if (!bound || !step.shares.empty()) return kNoMeasurableSlowdown;
   const Mean& base = means_[0];
   const Mean& held = means_[*held_];
   if (*held_ == 0) return std::min(kNoMeasurableSlowdown, *bound);

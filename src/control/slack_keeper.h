@@ -6,7 +6,9 @@
 // the Setting it asked for, so that its care for the bound covers this too; their power is raised
 // by what the slack was measured to save, for the policy compares Settings, not GPUs. When it
 // moves, all GPUs follow together. Each Setting has a search of its own, which goes on when the
-// policy comes back to it; what was right at the last one is its first guess.
+// policy comes back to it; what was right at the last one is its first guess. A policy that shares
+// the job's time may stay for one Step only, so a Step lasts until what it compares has been
+// measured on both sides.
 //
 //   const Plan plan = keeper.plan(step);             // tell each GPU plan.settings[i]
 //   if (auto window = keeper.observe(step, joint, ranks)) policy.observe(*window);  // else the
@@ -39,8 +41,8 @@ class SlackKeeper {
   };
   Plan plan(const Step& step);
 
-  // The Window measured under the last plan; returns it as the policy shall see it. nullopt: it is
-  // of a test that failed or is not over, and is not for the policy.
+  // The Window measured under the last plan; returns what the policy shall see of the Step.
+  // nullopt: a test is not over, or has failed with nothing before it to show; the Step goes on.
   std::optional<Window> observe(const Step& step, const Window& joint,
                                 std::span<const RankWindow> ranks);
 
@@ -64,18 +66,19 @@ class SlackKeeper {
     std::optional<SlackSearch> search;
   };
   void note(std::size_t setting, const Window& joint);
-  void begin_search(Held& held, std::span<const RankWindow> ranks);
+  void begin_search(Held& held, const Step& step, std::span<const RankWindow> ranks);
   void remember_slack(const Held& held);
   std::optional<Mhz> pace_clock(std::span<const RankWindow> ranks) const;
   std::vector<Setting> settings_at(const Held& held, const Rungs& rungs) const;
   double position(const Setting& setting) const;
   double sensitivity() const;
-  double room() const;
+  double room(const Step& step) const;
 
   PolicyContext context_;
   std::vector<GpuUuid> gpus_;
   std::vector<Mean> means_;          // by Setting
   std::optional<std::size_t> held_;  // the Setting in force
+  std::optional<Window> seen_;       // of the Step in hand: what the policy will see
   std::map<std::size_t, Held> at_;   // by Setting
   Knob knob_ = Knob::kSmClock;       // that moves
   std::vector<double> lowered_;  // each GPU against the joint Setting, where it was right before

@@ -275,6 +275,7 @@ void SlackSearch::conclude() {
 }
 
 void SlackSearch::interrupted() {
+  comparing_ = false;
   if (stage_ == Stage::kTest) queue_.push_front(std::move(tried_));
   if (stage_ == Stage::kTest || (stage_ == Stage::kReference && reference_.windows > 0)) {
     ask_reference("what is kept, for comparison");
@@ -292,10 +293,12 @@ bool SlackSearch::observe(const Window& joint) {
     return false;
   }
   if (!joint.usable() || joint.aborted) return false;
+  comparing_ = false;
   if (stage_ == Stage::kConfirmJoint) {
     reference_.add(joint);
     stage_ = Stage::kConfirmKept;
     asked_ = kept_;
+    comparing_ = true;
     return true;
   }
   if (stage_ == Stage::kConfirmKept) {
@@ -310,6 +313,7 @@ bool SlackSearch::observe(const Window& joint) {
   if (stage_ == Stage::kReference) {
     reference_.add(joint);
     propose();
+    comparing_ = stage_ == Stage::kTest;
     return true;
   }
   test_.add(joint);
@@ -318,6 +322,7 @@ bool SlackSearch::observe(const Window& joint) {
       passed();
       return true;
     case Verdict::kUnclear:
+      comparing_ = true;
       return false;
     case Verdict::kFailed:
       failed();

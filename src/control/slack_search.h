@@ -55,6 +55,8 @@ class SlackSearch {
   const Rungs& next() const { return asked_; }
   // The joint Window at next(). False: it shows what failed, and does not speak for what is kept.
   bool observe(const Window& joint);
+  // The next Window is compared with the last one: nothing should be measured between them.
+  bool comparing() const { return comparing_; }
   // Other Settings were measured since the last Window: comparisons begin anew.
   void interrupted();
 
@@ -116,6 +118,7 @@ class SlackSearch {
   bool first_round_ = true;
   Stage stage_ = Stage::kReference;
   Pool reference_, test_;
+  bool comparing_ = false;
   int stale_ = 0;
   int failures_ = 0;  // in a row
   std::size_t windows_ = 0;

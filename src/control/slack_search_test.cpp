@@ -220,6 +220,23 @@ TEST(SlackSearch, AnInterruptionBeginsTheComparisonAnew) {
   EXPECT_GT(search.kept()[0], 0U);
 }
 
+// A policy that shares the job's time comes for two Windows and goes.
+TEST(SlackSearch, EndsWhereOthersComeBetweenAllComparisons) {
+  SlackJob job({0.85, 1.0, 0.9, 0.9});
+  SlackSearch search(job.terms());
+
+  for (int visit = 0; visit < 60 && !search.done(); ++visit) {
+    search.observe(job.window(search.next()));
+    for (int i = 0; i < 3 && search.comparing(); ++i) search.observe(job.window(search.next()));
+    EXPECT_FALSE(search.comparing());
+    search.interrupted();
+  }
+
+  ASSERT_TRUE(search.done());
+  for (const std::size_t i : {0U, 2U, 3U}) EXPECT_GT(search.kept()[i], 3U) << i;
+  EXPECT_EQ(search.kept()[1], 0U);
+}
+
 TEST(SlackSearch, WhatWasRightElsewhereIsTriedFirst) {
   SlackJob job({0.85, 1.0, 0.9, 0.95});
   SlackSearch before(job.terms());

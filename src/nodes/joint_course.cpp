@@ -104,21 +104,26 @@ void JointCourse::step(Instant now) {
 }
 
 // Passes on what the lead's ledger has counted since its last account. Time off the default counts
-// only once the default's pace is known, and is kept back until then.
+// only once the default's pace is known, and is kept back until then. What was lost before this
+// course is what the lead says. From then on the time itself is passed on: the lead corrects what
+// was lost as it learns, and so does the ledger here.
 void JointCourse::pass_time(const NodeAccount& account) {
+  if (!before_) before_ = account;
   const double at_default = (account.done - account.off) - (account_.done - account_.off);
   if (at_default > 0) {
     ledger_.pass(false, at_default, Seconds(0));
     account_.done += at_default;
   }
   if (!ledger_.knows_default()) return;
-  const double off = account.off - account_.off;
-  const double lost = account.lost - account_.lost;
+  const bool first = account_.off < before_->off;
+  const double off = (first ? before_->off : account.off) - account_.off;
   if (off <= 0) return;
-  ledger_.pass(true, off, std::max(0.0, off + lost) * ledger_.default_time());
+  const Seconds took = first ? std::max(0.0, off + before_->lost) * ledger_.default_time()
+                             : account.off_time - std::max(account_.off_time, before_->off_time);
+  ledger_.pass(true, off, std::max(took, Seconds(0)));
   account_.off += off;
   account_.done += off;
-  account_.lost = account.lost;
+  account_.off_time = first ? before_->off_time : account.off_time;
 }
 
 void JointCourse::guard_bound() {

@@ -88,7 +88,8 @@ class JointCourse {
   std::vector<Setting> ordered_;
   std::map<NodeNumber, Window> windows_;  // that came for them
   std::optional<Instant> first_window_;
-  NodeAccount account_;  // the part of it that the ledger has heard
+  std::optional<NodeAccount> before_;  // of the lead, when it was first heard
+  NodeAccount account_;                // the part of it that the ledger has heard
   Instant begun_;
   std::string trouble_;  // why the default is watched
   bool spoiled_ = false, earning_back_ = false;

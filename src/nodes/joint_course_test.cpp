@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <span>
+
 #include "testing/joint_nodes.h"
 
 namespace hypermile {
@@ -46,6 +50,31 @@ TEST(JointCourseTest, TakesTheSlackOfTheNodesThatWaitForAStraggler) {
   }
 }
 
+// Within 5 % the job's time is shared between Settings, one of them slower than the bound. Slack is
+// taken at each of them, for what waits costs no time wherever the pace is set.
+TEST(JointCourseTest, TakesTheSlackWithinATightBoundWhileTheJobsTimeIsShared) {
+  NodesForTest job(4);
+  job.nodes[3].work = 1.2;
+  job.join_all();
+  for (int i = 0; i < 80; ++i) job.round();
+
+  std::map<double, int> held, waited;  // by the pacing node's clock, in orders
+  for (int i = 0; i < 120; ++i) {
+    job.round();
+    const double pace = job.nodes[3].ratio();
+    if (job.nodes[3].order.setting.empty()) continue;
+    ++held[pace];
+    waited[pace] +=
+        std::ranges::all_of(std::span(job.nodes).first(3),
+                            [pace](const NodeForTest& node) { return node.ratio() < 0.85 * pace; });
+  }
+
+  EXPECT_GE(held.size(), 2U) << "the job's time is shared";
+  for (const auto& [pace, orders] : held) EXPECT_GE(waited[pace], 0.7 * orders) << pace;
+  const NodeAccount& account = job.nodes.front().account;
+  EXPECT_LE(account.lost / account.done, 0.05);
+}
+
 TEST(JointCourseTest, WatchesTheDefaultWhileANodeMeasuresNothing) {
   NodesForTest job(4);
   job.join_all();
@@ -68,7 +97,7 @@ TEST(JointCourseTest, GoesToTheDefaultWhereTheBoundComesNear) {
   job.join_all();
   ASSERT_TRUE(job.hold());
 
-  for (NodeForTest& node : job.nodes) node.account.lost += 0.06 * 600 / 0.040;
+  for (NodeForTest& node : job.nodes) node.account.off_time += Seconds(0.06 * 600);
   job.round();
   job.round();
 
@@ -76,6 +105,34 @@ TEST(JointCourseTest, GoesToTheDefaultWhereTheBoundComesNear) {
     EXPECT_TRUE(node.order.setting.empty());
     EXPECT_NE(node.order.reason.find("near the bound"), std::string::npos) << node.order.reason;
   }
+}
+
+// As a ledger learns the default's pace it thinks again of all that was lost. Here the ledger of
+// the course does so, and the lead's second thoughts are not added to that.
+TEST(JointCourseTest, CountsTimeOnceWhateverTheLeadThinksOfItLater) {
+  NodesForTest job(2);
+  job.join_all();
+  ASSERT_TRUE(job.hold());
+
+  for (NodeForTest& node : job.nodes) node.account.lost += 0.06 * 600 / 0.040;
+  job.round();
+  job.round();
+
+  EXPECT_EQ(job.nodes[0].order.reason.find("near the bound"), std::string::npos);
+  EXPECT_FALSE(job.nodes[0].order.setting.empty()) << job.nodes[0].order.reason;
+}
+
+TEST(JointCourseTest, KnowsWhatWasLostBeforeItBegan) {
+  NodesForTest job(2);
+  for (NodeForTest& node : job.nodes) {
+    node.account = {30'000, 20'000, 0.06 * 30'000, Seconds(0.040 * 21'800)};
+  }
+  job.join_all();
+
+  for (int i = 0; i < 5; ++i) job.round();
+
+  EXPECT_NE(job.nodes[0].order.reason.find("near the bound"), std::string::npos)
+      << job.nodes[0].order.reason;
 }
 
 TEST(JointCourseTest, OffersOnlyWhatEveryNodeHas) {

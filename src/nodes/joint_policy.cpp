@@ -56,7 +56,7 @@ void JointPolicy::observe(const Window& window) {
 }
 
 void JointPolicy::account(const JobLedger& ledger) {
-  NodeAccount account{ledger.done(), ledger.off(), 0};
+  NodeAccount account{ledger.done(), ledger.off(), 0, ledger.off_time()};
   if (ledger.knows_default()) account.lost = ledger.lost();
   seat_.account(phase_, account);
 }

@@ -15,6 +15,7 @@ class JointPolicyTest : public ControllerTest {
   JointPolicyTest() {
     options_.guard = false;
     options_.slack = false;
+    options_.changes = false;
     begin(seat_.maker());
   }
 
@@ -32,10 +33,11 @@ class JointPolicyTest : public ControllerTest {
     }
     return false;
   }
-  void order(std::uint64_t id, double mhz) {
+  void order(std::uint64_t id, double mhz, bool exploring = true) {
     Order order;
+    order.exploring = exploring;
     order.id = id;
-    order.setting = {Mhz(mhz), {}, {}};
+    if (mhz > 0) order.setting = {Mhz(mhz), {}, {}};
     order.iterations = 100;
     seat_.take(order);
   }
@@ -71,6 +73,32 @@ TEST_F(JointPolicyTest, ANewOrderInterruptsAMeasurement) {
   train_for(1);
 
   EXPECT_EQ(card_->held.sm_clock, Mhz(1200));
+}
+
+// Its clock was looked at while all nodes had it, and is held while the others have more: it waits
+// for them, and is faster than it was.
+TEST_F(JointPolicyTest, ANodeThatWaitsForOthersDoesNotTakeTheirPaceForAChangeOfTheJob) {
+  ASSERT_TRUE(met());
+  std::uint64_t id = 5;
+  for (int i = 0; i < 3; ++i) {
+    order(id++, 0);
+    train_for(8);
+  }
+  card_->drag = 0.3;
+  for (int i = 0; i < 3; ++i) {
+    order(id++, 1200);
+    train_for(8);
+  }
+  for (const double drag : {0.3, 0.0, 0.3}) {
+    card_->drag = drag;
+    for (int i = 0; i < 20; ++i) {
+      order(id++, 1200, /*exploring=*/false);
+      train_for(8);
+    }
+  }
+
+  EXPECT_EQ(controller_->summary().drifts, 0U);
+  for (const NodeReport& report : seat_.reports()) EXPECT_EQ(report.generation, 1U);
 }
 
 TEST_F(JointPolicyTest, GoesToTheDefaultAtOnceWhenTheGroupIsLost) {

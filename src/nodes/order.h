@@ -27,8 +27,9 @@ struct PhaseTerms {
 // How far the job has come on a node, from its ledger: sums since the job began, in iterations.
 struct NodeAccount {
   double done = 0;
-  double off = 0;   // of them, off the default
-  double lost = 0;  // time lost off the default, in iterations at the default
+  double off = 0;                 // of them, off the default
+  double lost = 0;                // time lost off the default, in iterations at the default
+  Seconds off_time = Seconds(0);  // that the iterations off the default took
 };
 
 // A node's whole part of the job, when its ranks have ended.

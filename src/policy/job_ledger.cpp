@@ -32,6 +32,7 @@ void JobLedger::pass(bool off_default, double iterations, Seconds took) {
   done_ += iterations;
   if (!off_default) return;
   off_ += iterations;
+  off_time_ += took;
   open_iterations_ += iterations;
   open_seconds_ += took.value();
 }

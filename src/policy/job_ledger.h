@@ -57,8 +57,9 @@ class JobLedger {
   double since_default() const;
 
   bool knows_default() const { return !time_.empty(); }
-  double done() const { return done_; }  // iterations
-  double off() const { return off_; }    // of them, off the default
+  double done() const { return done_; }           // iterations
+  double off() const { return off_; }             // of them, off the default
+  Seconds off_time() const { return off_time_; }  // that these took
   double window_iterations() const { return window_iterations_; }
   Seconds default_time() const;  // per iteration, now
   Watts default_power() const;   // now
@@ -101,6 +102,7 @@ class JobLedger {
   std::size_t settings_;
   double window_iterations_;
   double done_ = 0, off_ = 0;
+  Seconds off_time_ = Seconds(0);
   double lost_before_ = 0;  // by earlier selves of the job, in iterations
   double job_ = 0, sure_job_ = 0;
   double default_until_ = 0;  // iterations done when the default was seen last

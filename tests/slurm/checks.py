@@ -508,7 +508,7 @@ def saving(cluster):
 
 def straggler(cluster):
     """Three nodes wait for the fourth; their slack is taken."""
-    shown = evidence.straggler(cluster, submit_mpi, cancel)
+    shown = evidence.straggler(cluster, submit_mpi)
     nothing_left(cluster, "a straggler")
     return shown
 
