@@ -36,7 +36,7 @@ class PauseWatch {
   Pause add(const CountedBoundary& at, const StepPlan& plan);
 
  private:
-  bool paused(const CountedBoundary& at, const StepPlan& plan) const;
+  Seconds paused(const CountedBoundary& at, const StepPlan& plan) const;
 
   std::optional<CountedBoundary> last_, last_timed_;  // the latter with a GPU time
   double last_pause_ = 0;                             // the iteration behind it

@@ -21,7 +21,7 @@ class PauseWatchTest : public ::testing::Test {
     return pause;
   }
 
-  StepPlan plan_{milliseconds(10), 600, 10, 200};
+  StepPlan plan_{milliseconds(10), 600, 10, 200, false, Seconds(0.51)};
   PauseWatch watch_;
   Instant time_;
   double iteration_ = 0;
@@ -34,10 +34,50 @@ TEST_F(PauseWatchTest, KnowsAPauseThatComesAsPlanned) {
   EXPECT_EQ(iterate(1, Seconds(0.5)), Pause::kUsual);
 }
 
-TEST_F(PauseWatchTest, CallsAPauseOddThatComesOutOfTurn) {
+TEST_F(PauseWatchTest, CallsAPauseOddThatIsFarLongerThanTheUsualOnes) {
   iterate(200, Seconds(0.5));
 
-  EXPECT_EQ(iterate(900, Seconds(2)), Pause::kOdd);
+  EXPECT_EQ(iterate(200, Seconds(2)), Pause::kOdd);
+  EXPECT_EQ(iterate(200, Seconds(0.5)), Pause::kUsual);
+}
+
+TEST_F(PauseWatchTest, APauseBehindOneThatWasTooShortToBeSeenIsUsual) {
+  iterate(200, Seconds(0.5));
+  iterate(200, Seconds(0.2));
+
+  EXPECT_EQ(iterate(200, Seconds(0.5)), Pause::kUsual);
+}
+
+// Between two timed iterations the host's times are spread evenly.
+TEST_F(PauseWatchTest, SeesInGpuTimesAPauseThatTheHostsTimesHide) {
+  plan_.real_pauses = true;
+  Seconds gpu;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 1; i <= 200; ++i) {
+      const bool late = i > 190;
+      time_ = time_ + milliseconds(late ? 60 : 10);
+      gpu += milliseconds(late ? 60 : 10);
+      const bool timed = i % 10 == 0;
+      const Boundary at{
+          .pattern = {}, .time = time_, .gpu_time = timed ? std::optional(gpu) : std::nullopt};
+      const Pause pause = watch_.add({at, ++iteration_}, plan_);
+      EXPECT_EQ(pause, i == 200 ? Pause::kUsual : Pause::kNone) << i;
+    }
+  }
+}
+
+// Such a host's waits are part of the mean that the plan calls typical, so that GPU times, where
+// there are any, show no pause.
+TEST_F(PauseWatchTest, AHostThatWaitsAfterEveryRoundEndsItThereWhateverTheGpuDid) {
+  iterate(200, Seconds(0.5));
+  Seconds gpu;
+  for (int i = 0; i < 200; ++i) {
+    time_ = time_ + milliseconds(10) + (i == 199 ? Seconds(0.5) : Seconds(0));
+    gpu += milliseconds(12.5);
+    const Boundary at{.pattern = {}, .time = time_, .gpu_time = gpu};
+    const Pause pause = watch_.add({at, ++iteration_}, plan_);
+    EXPECT_EQ(pause, i == 199 ? Pause::kUsual : Pause::kNone) << i;
+  }
 }
 
 TEST_F(PauseWatchTest, WithoutAPlanTellsBySeveralInAWindow) {

@@ -105,10 +105,14 @@ StepPlan PhaseWatch::plan() const {
   double counted = 0;
   Seconds passed;
   Seconds all;
+  Seconds longest;
   for (const Gap& gap : gaps()) {
     iterations += gap.iterations;
     all += gap.time;
-    if (gap.pause) behind.push_back(iterations);
+    if (gap.pause) {
+      behind.push_back(iterations);
+      longest = std::max(longest, gap.time);
+    }
     if (gap.pause || gap.iterations <= 0) continue;
     each.push_back(gap.time.value() / gap.iterations);
     counted += gap.iterations;
@@ -136,6 +140,7 @@ StepPlan PhaseWatch::plan() const {
   if (wanted * mean <= kLongestWindow) {
     plan.window_iterations = wanted;
     plan.pause_every = apart;
+    plan.pause = longest;
     plan.real_pauses = on_gpu() || ticks_;
   }
   return plan;

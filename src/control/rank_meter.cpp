@@ -159,7 +159,7 @@ bool RankMeter::has_enough() const {
 }
 
 bool RankMeter::ends_round(const CountedBoundary& at) const {
-  return at.behind_pause && terms_.plan.real_pauses;
+  return at.behind_pause && terms_.plan.pause_every > 0;
 }
 
 // A Window is closed a little later than its last Boundary came.

@@ -20,6 +20,8 @@ struct StepPlan {
   double pause_every = 0;
   // They are the job's own, seen in GPU times or ticks, and no host that waits for its GPU.
   bool real_pauses = false;
+  // The longest of them that was seen, with the iteration that it interrupts.
+  Seconds pause = Seconds(0);
 };
 
 inline constexpr Seconds kSettle = Seconds(0.5);

@@ -46,6 +46,8 @@ constexpr std::size_t kElasticWitnesses = 6;
 constexpr double kElasticShare = 0.95;
 // Of lengths. One step in thirty that holds a whole evaluation scatters more than sequences do.
 constexpr double kElasticCv = 1;
+constexpr float kUneven = 0.2F;         // variation of lengths
+constexpr double kAlikeThough = 0.95;   // quality
 constexpr std::size_t kManyRounds = 8;  // segments
 constexpr std::size_t kConstantKernels = 6;
 // Of a pattern that something else interrupts now and then.
@@ -53,7 +55,7 @@ constexpr std::size_t kInterruptedSegments = 24;
 // Launches. A layer that is computed anew for its backward pass has up to 400.
 constexpr double kMoreThanLayer = 400;
 constexpr double kUsualShare = 0.9;
-constexpr double kInterruptedAlike = 0.65;
+constexpr double kInterruptedAlike = 0.4;
 constexpr double kInterruptedQuality = 0.9;
 constexpr double kPairPenalty = 0.02;
 
@@ -119,22 +121,32 @@ bool Analysis::elastic(const TokenClass& of) {
   return once >= kElasticWitnesses && segmentation_.present(table_, kElasticShare) >= kElasticShare;
 }
 
+// Some lengths look alike by chance for a while, so that it is enough that they vary.
+bool Analysis::stretches(const TokenClass& of, double plain) {
+  const bool varies = of.cv > kUneven && !interrupted();
+  return plain < (varies ? kAlikeThough : kElasticQuality) && elastic(of);
+}
+
 double Analysis::quality(const TokenClass& of) {
   const double plain = plain_quality(of);
   return plain < kElasticQuality && elastic(of) ? kElasticQuality : plain;
 }
 
-std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring) {
+std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring, double least) {
   std::vector<Rated> rated;
   rated.reserve(classes_.candidates().size());
   for (const TokenClass& candidate : classes_.candidates()) {
-    if (candidate.cv > kInRunsCv) continue;
+    if (candidate.cv > kInRunsCv || candidate.gap <= least) continue;
     const auto positions = table_.positions(classes_.members(candidate).front());
     segmentation_.cut(table_, positions);
     const Seconds lasting = ring.time(table_.begin() + positions.back()) -
                             ring.time(table_.begin() + positions.front());
-    rated.push_back({&candidate, quality(candidate), candidate.gap,
-                     lasting / static_cast<double>(positions.size() - 1), interrupted()});
+    rated.push_back({.of = &candidate,
+                     .quality = quality(candidate),
+                     .gap = candidate.gap,
+                     .each = lasting / static_cast<double>(positions.size() - 1),
+                     .interrupted = interrupted(),
+                     .elastic = stretches(candidate, plain_quality(candidate))});
   }
   return rated;
 }
@@ -152,11 +164,11 @@ bool Analysis::good_enough(const Rated& finer, const Rated& top, double ratio) {
   return steady && 1 - finer.quality <= kByChance * std::sqrt(ratio) * (1 - top.quality);
 }
 
-std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin,
-                                     std::uint64_t end) {
+std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin, std::uint64_t end,
+                                     double least) {
   table_.group(ring, begin, end);
   classes_.sort(table_.tokens());
-  const std::vector<Rated> rated = rate_classes(ring);
+  const std::vector<Rated> rated = rate_classes(ring, least);
   if (rated.empty()) return std::nullopt;
   const auto rank = [](const Rated& each) {
     return std::tuple(-std::lround(each.quality * 100), each.gap);
@@ -175,6 +187,11 @@ std::optional<Finding> Analysis::run(const LaunchRing& ring, std::uint64_t begin
     const bool same = each.gap < finest.gap * kSameGap && finest.gap < each.gap * kSameGap;
     if (same && each.quality > best.quality) best = each;
   }
+  // Some kernels are launched for some lengths only. They come once in two iterations or so, and
+  // are no iteration while others come once in each.
+  for (const Rated& each : rated) {
+    if (best.elastic && each.elastic && each.gap < best.gap) best = each;
+  }
   if (auto finding = describe(ring, *best.of)) return finding;
   return best.of == top.of ? std::nullopt : describe(ring, *top.of);
 }
@@ -188,17 +205,17 @@ std::optional<Finding> Analysis::describe(const LaunchRing& ring, const TokenCla
     return std::nullopt;
   }
   const double longest = segmentation_.longest();
-  const bool stretches = plain_quality(of) < kElasticQuality && elastic(of);
+  const bool varies = stretches(of, plain_quality(of));
   const auto counts = segmentation_.reference();
   Reference reference{.anchor = anchor.name,
                       .counts = {counts.begin(), counts.end()},
                       .witnesses = *std::move(witnesses),
-                      .similarity = stretches ? 1 : segmentation_.mean_similarity(),
+                      .similarity = varies ? 1 : segmentation_.mean_similarity(),
                       .quality = quality(of),
                       .worst_mismatch = segmentation_.worst_mismatch(),
                       .shortest = anchor.cv <= kSteadyCv ? segmentation_.shortest() : 0.0,
                       .longest = longest,
-                      .elastic = stretches,
+                      .elastic = varies,
                       .interrupted = interrupted()};
   return Finding{.reference = std::move(reference),
                  .gap = anchor.gap,

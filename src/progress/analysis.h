@@ -47,8 +47,9 @@ struct Finding {
 
 class Analysis {
  public:
-  // Searches the launches [begin, end) of the ring.
-  std::optional<Finding> run(const LaunchRing& ring, std::uint64_t begin, std::uint64_t end);
+  // Searches the launches [begin, end) of the ring for iterations of more than `least` launches.
+  std::optional<Finding> run(const LaunchRing& ring, std::uint64_t begin, std::uint64_t end,
+                             double least = 0);
 
   std::size_t memory_bytes() const;
 
@@ -59,8 +60,9 @@ class Analysis {
     double gap = 0;
     Seconds each;  // mean time between two occurrences
     bool interrupted = false;
+    bool elastic = false;
   };
-  std::vector<Rated> rate_classes(const LaunchRing& ring);
+  std::vector<Rated> rate_classes(const LaunchRing& ring, double least);
   static bool good_enough(const Rated& finer, const Rated& top, double ratio);
   // nullopt if the class does not stand up to a closer look.
   std::optional<Finding> describe(const LaunchRing& ring, const TokenClass& of);
@@ -68,6 +70,7 @@ class Analysis {
   double plain_quality(const TokenClass& of) const;
   bool interrupted() const;
   bool elastic(const TokenClass& of);
+  bool stretches(const TokenClass& of, double plain);
   double waits(const LaunchRing& ring, std::span<const std::uint32_t> cuts) const;
   const Token& choose_anchor(const LaunchRing& ring, const TokenClass& of) const;
   // nullopt if too few tokens occur once per iteration.

@@ -27,11 +27,13 @@ constexpr std::uint64_t kExplainedEnough = 32768;
 constexpr Seconds kLastingLong(1.5);
 constexpr Seconds kLastingEnough(8);
 // Iterations of so few launches (graphs) never make up half of a start-up's thousands. For those it
-// is enough that nothing else is launched for half a second.
+// is enough that nothing else is launched for half a second, or for a second where they are long.
 constexpr double kGraphLaunches = 8;
 constexpr double kPure = 0.95;  // quality
 constexpr std::uint64_t kManySegments = 40;
 constexpr Seconds kPureLasting(0.5);
+constexpr std::uint64_t kFewSegments = 16;
+constexpr Seconds kPureLong(1);
 
 // Few launches at a slow, even pace look like the equal layers of one long forward pass. Networks
 // have up to 126 layers, so only more repetitions than that rule layers out. A whole iteration of
@@ -55,9 +57,9 @@ bool explains_enough(const Evidence& evidence) {
   if (evidence.explained >= kExplainedEnough || evidence.lasting >= kLastingEnough) return true;
   const double share = kExplainedShare * static_cast<double>(evidence.searched);
   if (static_cast<double>(evidence.explained) >= share) return true;
-  if (evidence.launches <= kGraphLaunches && evidence.quality >= kPure &&
-      evidence.segments >= kManySegments && evidence.lasting >= kPureLasting) {
-    return true;
+  if (evidence.launches <= kGraphLaunches && evidence.quality >= kPure) {
+    const bool many = evidence.segments >= kManySegments && evidence.lasting >= kPureLasting;
+    if (many || (evidence.segments >= kFewSegments && evidence.lasting >= kPureLong)) return true;
   }
   return evidence.lasting >= kLastingLong &&
          evidence.lasting >= kExplainedShare * evidence.searching;

@@ -21,9 +21,12 @@ constexpr double kBetterLengths = 8;
 constexpr double kFewLaunches = 8;  // launches in an iteration
 constexpr Seconds kLeastLasting(0.3);
 // A job of few launches after a start-up of many would wait long for the next analysis, which is
-// due after half as many launches again. Then the last half second is looked at on its own.
+// due after half as many launches again. Then the last half second is looked at on its own, and the
+// last launches, which may have come in bursts.
 constexpr Seconds kRecent(0.5);
 constexpr Seconds kLookAgain(0.2);
+constexpr std::uint64_t kLast = 64;  // launches
+constexpr double kLonger = 1.3;      // launches in an iteration, of those of another
 
 }  // namespace
 
@@ -59,25 +62,53 @@ std::uint64_t LaunchDetector::Core::recent() const {
 // Only where few launches are coming; otherwise the next analysis is near.
 void LaunchDetector::Core::look_at_recent() {
   looked_ = now();
-  const std::uint64_t length = recent();
-  if (length < kFirstAnalysis || due_ - searched() < length) return;
-  if (const auto finding = analysis_.run(ring_, ring_.end() - length, ring_.end())) {
-    consider(finding);
+  for (const std::uint64_t length : {recent(), kLast, kFirstAnalysis}) {
+    if (length < kFirstAnalysis || length > searched() || due_ - searched() < length) continue;
+    const auto finding = analysis_.run(ring_, ring_.end() - length, ring_.end());
+    if (!finding) continue;
+    return consider(finding);
   }
 }
 
-std::optional<Finding> LaunchDetector::Core::look_back() {
+// Follows what was found over the stretch in which it was. False if it breaks again and again, as
+// the time steps of a longer iteration do.
+bool LaunchDetector::Core::stands_up(const Finding& finding) {
+  trial_.start(finding.reference);
+  const std::uint64_t first = std::max(finding.first_boundary, ring_.begin());
+  for (std::uint64_t i = first; i < ring_.end(); ++i) {
+    if (trial_.add(i, ring_.previous(i), ring_.kernel(i)) == Tracker::Outcome::kBroken) {
+      trial_.start(finding.reference);
+    }
+  }
+  return trial_.segments() > 0 && trial_.first_boundary() - first <= (ring_.end() - first) / 2;
+}
+
+// Among the last `length` launches.
+std::optional<Finding> LaunchDetector::Core::find(std::uint64_t length) {
   const std::uint64_t end = ring_.end();
+  auto finding = analysis_.run(ring_, end - length, end);
+  if (!finding || stands_up(*finding)) return finding;
+  auto longer = analysis_.run(ring_, end - length, end, kLonger * finding->gap);
+  const bool whole = longer && longer->reference.elastic && stands_up(*longer);
+  return whole ? longer : finding;
+}
+
+// The first that stands up, else the first.
+std::optional<Finding> LaunchDetector::Core::look_back() {
   // Of a long search or lock, only the newest part is analysed.
   const std::uint64_t length = searched() > LaunchRing::kSize ? LaunchRing::kSize / 2 : searched();
-  auto finding = analysis_.run(ring_, end - length, end);
-  if (finding || state_ == DetectorState::kLocked) return finding;
-  for (const std::uint64_t part : {length / 2, length / 4, recent()}) {
-    if (part < kFirstAnalysis || part > length / 2) continue;
-    finding = analysis_.run(ring_, end - part, end);
-    if (finding) break;
+  if (state_ == DetectorState::kLocked) return find(length);
+  const std::uint64_t followed =
+      state_ == DetectorState::kTentative ? ring_.end() - tracker_.first_boundary() : 0;
+  std::optional<Finding> first;
+  for (const std::uint64_t part : {length, followed, length / 2, length / 4, recent()}) {
+    if (part > length || (part < length && (part < kFirstAnalysis || part > length / 2))) continue;
+    auto finding = find(part);
+    if (!finding) continue;
+    if (stands_up(*finding)) return finding;
+    if (!first) first = std::move(finding);
   }
-  return finding;
+  return first;
 }
 
 void LaunchDetector::Core::analyse() {
@@ -111,6 +142,8 @@ void LaunchDetector::Core::consider(const std::optional<Finding>& finding) {
   const double length = reference_.length();
   const bool as_long = std::abs(finding->reference.length() - length) <= kUnchangedGap * length;
   const bool same = tentative && (as_long || std::abs(finding->gap - gap_) <= unchanged * gap_);
+  // What is followed gives way to nothing that cannot be.
+  if (tentative && !same && !stands_up(*finding)) return weigh_evidence();
   agreeing_ = same ? agreeing_ + 1 : 0;
   const std::uint64_t from =
       same ? std::min(tracker_.first_boundary(), finding->first_boundary) : finding->first_boundary;
@@ -144,9 +177,9 @@ void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
   gap_ = tracker_.mean_gap();
   const bool same = finding && std::abs(finding->gap - gap_) <= kUnchangedGap * gap_;
   if (same) reference_.quality = std::max(reference_.quality, finding->reference.quality);
-  const bool better = finding && !same &&
-                      finding->reference.quality > reference_.quality + kBetter &&
-                      static_cast<double>(searched()) > kBetterLengths * finding->gap;
+  const bool better =
+      finding && !same && finding->reference.quality > reference_.quality + kBetter &&
+      static_cast<double>(searched()) > kBetterLengths * finding->gap && stands_up(*finding);
   better_ = better ? better_ + 1 : 0;
   if (better_ < 2) return;
   gap_ = finding->gap;

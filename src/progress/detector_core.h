@@ -59,6 +59,8 @@ class LaunchDetector::Core {
   std::optional<Finding> look_back();
   void consider(const std::optional<Finding>& finding);
   void consider_in_lock(std::optional<Finding> finding);
+  std::optional<Finding> find(std::uint64_t length);
+  bool stands_up(const Finding& finding);
   bool replay_tentative(std::uint64_t from);
   void weigh_evidence();
   bool one_long_pause() const;
@@ -72,8 +74,8 @@ class LaunchDetector::Core {
   std::optional<double> hidden_since(const std::optional<std::uint64_t>& last,
                                      std::uint64_t until) const;
 
-  bool repeats_forward_pass(const Reference& reference,
-                            std::span<const KernelNumber> kernels) const;
+  bool repeats_forward_pass(const Reference& reference, std::span<const KernelNumber> kernels,
+                            bool seldom) const;
   Pattern make_pattern(std::uint32_t phase, const Reference& reference) const;
   Anchor anchor_of(const Reference& reference) const;
 
@@ -82,6 +84,7 @@ class LaunchDetector::Core {
   LaunchRing ring_;
   Analysis analysis_;
   Tracker tracker_;
+  Tracker trial_;  // of a pattern that is not yet believed to be better
   OuterLevels outer_;
   PhaseLibrary library_;
 

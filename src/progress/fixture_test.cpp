@@ -64,6 +64,20 @@ TEST(JaxTransformer, IsLockedWithinASecondAndCountedExactly) {
   EXPECT_NEAR(summarize_recording(stream.launches).iterations, 715, 2);
 }
 
+// Two launches a time step repeat far more evenly than the steps of the training do, and for each
+// of three sequence lengths other kernels are chosen. Six steps of warm-up are not listed.
+TEST(MixedLengths, AreFollowedFromTheFirstSecondOnAndCountedExactly) {
+  const LabelledStream stream = fixture("mixed_lengths_lstm");
+
+  const DetectorTrace told = trace(stream, 0);
+
+  ASSERT_EQ(told.locks.size(), 1U);
+  EXPECT_LE((told.locks[0].lock.time - stream.gpu_begins.front()).value(), 1);
+  EXPECT_TRUE(told.breaks.empty());
+  const double steps = static_cast<double>(stream.gpu_begins.size()) + 6;
+  EXPECT_NEAR(summarize_recording(stream.launches).iterations, steps, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(H200, Fixtures,
                          ::testing::Values("mlp_tiny", "full_cuda_graph_mlp", "gin_small_batches",
                                            "resnet50_bf16_b256", "gpt2_ga8_bf16"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress/launch_detector.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <vector>
@@ -12,10 +14,14 @@ namespace {
 
 constexpr double kTentativeConfidence = 0.3;
 // An evaluation launches many kinds of kernels of the training again, each as often as an iteration
-// does or more.
+// does, or, where it comes seldom, equally many times as often: once for each of its batches.
 constexpr std::size_t kForwardKinds = 5;
 constexpr double kAsOften = 0.9;
 constexpr double kMostlyAgain = 0.8;  // of the launches that come on top
+constexpr long kBatches = 2;
+// An optimizer launches more, or comes more often.
+constexpr double kHandful = 4;         // launches
+constexpr std::uint32_t kSeldom = 10;  // iterations
 
 }  // namespace
 
@@ -34,12 +40,14 @@ Anchor LaunchDetector::Core::anchor_of(const Reference& reference) const {
 // Whether what these kernels launch on top of an iteration is an evaluation. An optimizer has
 // kernels of its own; where it has none, it launches few kinds.
 bool LaunchDetector::Core::repeats_forward_pass(const Reference& reference,
-                                                std::span<const KernelNumber> kernels) const {
+                                                std::span<const KernelNumber> kernels,
+                                                bool seldom) const {
   std::map<KernelNumber, double> usual;
   for (const KernelCount& one : reference.counts) usual[one.kernel] = one.count;
   double all = 0;
   double again = 0;
   std::size_t kinds = 0;
+  std::map<long, std::size_t> kinds_by_batches;
   for (const KernelNumber kernel : kernels) {
     const double more = outer_.more_of(kernel);
     all += more;
@@ -47,8 +55,13 @@ bool LaunchDetector::Core::repeats_forward_pass(const Reference& reference,
     if (found == usual.end() || more < kAsOften * found->second) continue;
     again += more;
     ++kinds;
+    const long batches = std::lround(more / found->second);
+    if (batches >= kBatches) ++kinds_by_batches[batches];
   }
-  return kinds >= kForwardKinds && again >= kMostlyAgain * all;
+  if (kinds >= kForwardKinds && again >= kMostlyAgain * all) return true;
+  return seldom && std::ranges::any_of(kinds_by_batches, [](const auto& each) {
+           return each.second >= kForwardKinds;
+         });
 }
 
 Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference& reference) const {
@@ -67,7 +80,11 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
     for (const KernelNumber number : kernels) {
       if (number != each.kernel) outer.kernels.push_back(numbers_.kernel(number));
     }
-    outer.evaluation = repeats_forward_pass(reference, kernels);
+    const bool seldom = each.inner >= kSeldom;
+    outer.evaluation = repeats_forward_pass(reference, kernels, seldom);
+    double more = 0;
+    for (const KernelNumber number : kernels) more += outer_.more_of(number);
+    outer.logging = seldom && more <= kHandful;
     pattern.outer.push_back(std::move(outer));
   }
   return pattern;
@@ -110,8 +127,8 @@ std::vector<KernelShare> LaunchDetector::Core::kernel_mix(std::uint32_t phase) c
 
 std::size_t LaunchDetector::Core::memory_bytes() const {
   return sizeof(*this) + numbers_.memory_bytes() + ring_.memory_bytes() + analysis_.memory_bytes() +
-         tracker_.memory_bytes() + outer_.memory_bytes() + library_.memory_bytes() +
-         reference_.counts.capacity() * sizeof(KernelCount);
+         tracker_.memory_bytes() + trial_.memory_bytes() + outer_.memory_bytes() +
+         library_.memory_bytes() + reference_.counts.capacity() * sizeof(KernelCount);
 }
 
 LaunchDetector::LaunchDetector(DetectorSink& sink) : core_(std::make_unique<Core>(sink)) {}

@@ -48,6 +48,9 @@ struct OuterLevel {
   std::vector<std::uint32_t> kernels;
   // What comes on top is the forward pass again: an epoch that ends with an evaluation.
   bool evaluation = false;
+  // What comes on top is a handful of launches, and seldom: a loss that is logged.
+  bool logging = false;
+  bool is_iteration() const { return !evaluation && !logging; }
   bool operator==(const OuterLevel&) const = default;
 };
 

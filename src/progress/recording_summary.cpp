@@ -15,6 +15,9 @@ namespace hypermile {
 namespace {
 
 constexpr double kInterlude = 2;  // iterations, in launches
+// Of the phase that lasts longest.
+constexpr double kStartUpTime = 0.1;
+constexpr double kStartUpLaunches = 0.05;
 
 // A time in one pattern, from its first known boundary to its last.
 struct Stay {
@@ -24,6 +27,11 @@ struct Stay {
     double sum = 0;
     for (std::size_t i = 1; i < boundaries.size(); ++i) sum += boundaries[i].iterations;
     return sum;
+  }
+  double launches() const {
+    return boundaries.empty()
+               ? 0
+               : static_cast<double>(boundaries.back().launch - boundaries.front().launch);
   }
   Seconds span() const {
     return boundaries.empty() ? Seconds(0) : boundaries.back().time - boundaries.front().time;
@@ -73,11 +81,11 @@ class Collector final : public DetectorSink {
   std::uint32_t broken_phase = 0;
 };
 
-// An epoch is no iteration.
+// Neither an epoch is an iteration nor what lies between two lines of a log.
 double inner_per_outermost(const Pattern& pattern) {
   double inner = 1;
   for (const OuterLevel& outer : pattern.outer) {
-    if (!outer.evaluation) inner = std::max(1U, outer.inner);
+    if (outer.is_iteration()) inner = std::max(1U, outer.inner);
   }
   return inner;
 }
@@ -155,18 +163,44 @@ Seconds period_of(const Stay& stay, bool elastic) {
   return stay.span() / std::max(1.0, stay.iterations());
 }
 
+using SecondsByPhase = std::map<std::uint32_t, double>;
+
+std::uint32_t longest(const SecondsByPhase& seconds) {
+  return std::ranges::max_element(seconds, {}, &SecondsByPhase::value_type::second)->first;
+}
+
+// What a job does at its beginning, for a short while and never again: it fills the weights of its
+// layers, say.
+std::set<std::uint32_t> start_up(const Collector& seen) {
+  SecondsByPhase seconds;
+  std::map<std::uint32_t, double> launches;
+  for (const Stay& stay : seen.stays) {
+    seconds[stay.phase] += stay.span().value();
+    launches[stay.phase] += stay.launches();
+  }
+  const std::uint32_t main = longest(seconds);
+  const auto begin = std::ranges::find(seen.stays, main, &Stay::phase);
+  std::set<std::uint32_t> phases;
+  for (auto stay = seen.stays.begin(); stay != begin; ++stay) {
+    const bool returns = std::any_of(begin, seen.stays.end(),
+                                     [&](const Stay& one) { return one.phase == stay->phase; });
+    const bool little = seconds[stay->phase] < kStartUpTime * seconds[main] ||
+                        launches[stay->phase] < kStartUpLaunches * launches[main];
+    if (little && !returns) phases.insert(stay->phase);
+  }
+  return phases;
+}
+
 void describe_levels(const Collector& seen, const std::set<std::uint32_t>& uncounted,
                      RecordingSummary& summary) {
-  std::map<std::uint32_t, double> seconds;
+  SecondsByPhase seconds;
   std::map<std::uint32_t, double> iterations;
   for (const Stay& stay : seen.stays) {
     if (uncounted.contains(stay.phase)) continue;
     seconds[stay.phase] += stay.span().value();
     iterations[stay.phase] += stay.iterations();
   }
-  const auto longest =
-      std::ranges::max_element(seconds, {}, [](const auto& entry) { return entry.second; });
-  const Pattern& pattern = seen.patterns.at(longest->first);
+  const Pattern& pattern = seen.patterns.at(longest(seconds));
   const Stay& stay = *std::ranges::max_element(seen.stays, {}, [&](const Stay& one) {
     return one.phase == pattern.phase ? one.span().value() : -1.0;
   });
@@ -174,7 +208,7 @@ void describe_levels(const Collector& seen, const std::set<std::uint32_t>& uncou
   summary.confidence = pattern.confidence;
   summary.levels.push_back({period, iterations[pattern.phase]});
   for (const OuterLevel& outer : pattern.outer) {
-    if (outer.evaluation) continue;
+    if (!outer.is_iteration()) continue;
     const auto inner = static_cast<double>(outer.inner);
     summary.levels.push_back({period * inner, iterations[pattern.phase] / inner});
   }
@@ -195,7 +229,8 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
                          : "no pattern of launches repeats";
     return summary;
   }
-  const std::set<std::uint32_t> uncounted = evaluations(seen, detector);
+  std::set<std::uint32_t> uncounted = evaluations(seen, detector);
+  uncounted.merge(start_up(seen));
   describe_levels(seen, uncounted, summary);
   summary.iterations = count_iterations(seen, launches, detector, uncounted);
   // With a single pattern, its levels also count over the whole recording.
