@@ -31,13 +31,16 @@ struct Phase {
   std::unique_ptr<Policy> policy;
   std::optional<SlackKeeper> slack;  // of a job on several GPUs
   std::optional<Step> step;          // asked for by the policy, no Window for it yet
+  double step_begun = 0;             // iterations of the ledger when it was asked for
   bool spoiled = false;              // so often that the default was watched for better times
   int retakes = 0;                   // Windows for it that circumstances spoiled
   bool features_wanted = true;       // of the next baseline
   double iterations = 0;             // counted, measured or not
-  std::optional<Setting> decided;    // last written to the log
-  bool explored = false;             // and whether that was a probe
-  bool forecast = false;             // written since the search began
+  // Since the plan: iterations, and the iterations of the usual size that they are worth.
+  double plain = 0, weighed = 0;
+  std::optional<Setting> decided;  // last written to the log
+  bool explored = false;           // and whether that was a probe
+  bool forecast = false;           // written since the search began
 
   // Bursts: a phase is entered and left.
   Instant entered;
