@@ -39,6 +39,7 @@ std::vector<Setting> Controller::settings_of_step(Phase& phase) {
 // is hardly watched or its pattern is lost now and then, the account must not tip over meanwhile.
 bool Controller::held_too_long(const Phase& phase) const {
   if (!phase.step || phase.step->exploring || watches_default(phase)) return false;
+  if (phase.slack) return false;  // several ranks are always watched closely
   return phase.ledger->done() - phase.step_begun > kHeldAtMost * phase.step->iterations;
 }
 

@@ -49,8 +49,8 @@ struct Phase {
   bool too_brief(Instant now) const;
 
   // Tests of the held Windows against what the ledger expects of them.
-  ChangeTest time_test{0.03};
-  ChangeTest power_test{0.04};
+  ChangeTest time_test{0.08};
+  ChangeTest power_test{0.1};
   int jumps = 0;         // Windows of the default in a row that were another job's
   int held_windows = 0;  // of the Setting held, since it is
   // When the last new search began; another one waits for kAfterSearch (control_judge.cpp).
