@@ -40,9 +40,24 @@ Controller::RankState& Controller::rank_state(const ProcessProgress& process, Gp
   return made;
 }
 
-void Controller::boundary(const ProcessProgress& process, const Boundary& boundary, bool fresh,
+// A job on one GPU whose batches have different shapes is counted in iterations of the usual size,
+// so that windows compare equal work. Ranks are joined by their iterations, which must stay whole.
+Boundary Controller::weighed(const ProcessProgress& process, const Boundary& told) {
+  Boundary boundary = told;
+  if (&process != lead_) return boundary;
+  Phase& phase = book_.of(process, told.pattern.phase);
+  phase.iterations += told.iterations + told.unseen.value_or(0);
+  if (!phase.plan || ranks_.size() > 1) return boundary;
+  boundary.iterations = phase.plan->sizes.weigh(told.iterations, told.blocks);
+  phase.plain += told.iterations;
+  phase.weighed += boundary.iterations;
+  return boundary;
+}
+
+void Controller::boundary(const ProcessProgress& process, const Boundary& told, bool fresh,
                           std::span<GpuWatch* const> gpus) {
-  if (boundary.pattern.level != 0) return;
+  if (told.pattern.level != 0) return;
+  const Boundary boundary = weighed(process, told);
   double& counted = counted_[{&process, boundary.pattern.phase}];
   counted += boundary.iterations;
   const CountedBoundary at{boundary, counted};
@@ -69,12 +84,11 @@ void Controller::boundary(const ProcessProgress& process, const Boundary& bounda
   if (!first_boundary_) first_boundary_ = boundary.time;
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
-  phase.iterations += boundary.iterations + boundary.unseen.value_or(0);
   keep_account(phase, boundary, before);
   const bool at_default = applied_->at_default() &&
                           applied_->stage() == AppliedSettings::Stage::kInForce &&
                           boundary.time >= applied_->in_force_since();
-  if (!phase.plan && at_default) phase.watch.add(boundary);
+  if (!phase.plan && at_default) phase.watch.add(told);
 }
 
 void Controller::progress_changed(const ProcessProgress& process, const ProgressChange& change) {

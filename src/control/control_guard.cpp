@@ -83,7 +83,9 @@ void Controller::tell_account(Phase& phase) {
   JobLedger& ledger = *phase.ledger;
   const double likely = likely_job(ledger, phase.plan->typical);
   const auto left = iterations_left(phase);
-  const double job = left ? ledger.done() + *left : likely;
+  // The ledger counts iterations of the usual size.
+  const double worth = phase.plain > 0 ? phase.weighed / phase.plain : 1;
+  const double job = left ? ledger.done() + *left * worth : likely;
   ledger.set_job(job, std::min(job, likely));
 }
 

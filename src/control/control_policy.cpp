@@ -102,6 +102,7 @@ bool Controller::take_next_step(Phase& phase) {
     phase.policy->account(*phase.ledger);
     phase.step = phase.policy->next();
     phase.retakes = 0;
+    phase.step_begun = phase.ledger->done();
     phase.spoiled = false;
     if (phase.step->setting >= phase.settings.size()) {
       desk_.write(ErrorEvent{

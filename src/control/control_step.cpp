@@ -10,6 +10,12 @@
 #include "control/joint_window.h"
 
 namespace hypermile {
+namespace {
+
+// Of the iterations that a Setting is to be held for, passed without a Window.
+constexpr double kHeldAtMost = 4;
+
+}  // namespace
 
 // What each GPU is told in the Step in hand: the same, but for those that wait for the others.
 std::vector<Setting> Controller::settings_of_step(Phase& phase) {
@@ -29,11 +35,25 @@ std::vector<Setting> Controller::settings_of_step(Phase& phase) {
   return plan.settings;
 }
 
+// A Setting that is held is one side of a mix: where no Window of it comes about, because the job
+// is hardly watched or its pattern is lost now and then, the account must not tip over meanwhile.
+bool Controller::held_too_long(const Phase& phase) const {
+  if (!phase.step || phase.step->exploring || watches_default(phase)) return false;
+  if (phase.slack) return false;  // several ranks are always watched closely
+  return phase.ledger->done() - phase.step_begun > kHeldAtMost * phase.step->iterations;
+}
+
 void Controller::run_step(Phase& phase, Instant now) {
   if (!prepare_step(phase, now)) return;
   const auto overdue = [&](const RankMeter& meter) { return meter.overdue(now, told_late_); };
   if (std::ranges::any_of(meters_, overdue)) {
     give_up_look(phase, now);
+    return;
+  }
+  if (held_too_long(phase)) {
+    close_meters(phase, now);
+    phase.step.reset();
+    if (phase.policy) prepare_step(phase, now);
     return;
   }
   const bool slow = std::ranges::any_of(meters_, &RankMeter::too_slow);

@@ -97,6 +97,7 @@ class Controller {
   };
 
   // control_events.cpp
+  Boundary weighed(const ProcessProgress& process, const Boundary& told);
   RankState& rank_state(const ProcessProgress& process, GpuWatch& gpu);
   void meet(Phase& phase, Instant now);
   void enter(Phase& phase, Instant now);
@@ -140,6 +141,7 @@ class Controller {
 
   // control_step.cpp
   void run_step(Phase& phase, Instant now);
+  bool held_too_long(const Phase& phase) const;
   bool prepare_step(Phase& phase, Instant now);
   void open_meters(Phase& phase, Instant now);
   void close_meters(Phase& phase, Instant now);

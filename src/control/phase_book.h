@@ -31,13 +31,16 @@ struct Phase {
   std::unique_ptr<Policy> policy;
   std::optional<SlackKeeper> slack;  // of a job on several GPUs
   std::optional<Step> step;          // asked for by the policy, no Window for it yet
+  double step_begun = 0;             // iterations of the ledger when it was asked for
   bool spoiled = false;              // so often that the default was watched for better times
   int retakes = 0;                   // Windows for it that circumstances spoiled
   bool features_wanted = true;       // of the next baseline
   double iterations = 0;             // counted, measured or not
-  std::optional<Setting> decided;    // last written to the log
-  bool explored = false;             // and whether that was a probe
-  bool forecast = false;             // written since the search began
+  // Since the plan: iterations, and the iterations of the usual size that they are worth.
+  double plain = 0, weighed = 0;
+  std::optional<Setting> decided;  // last written to the log
+  bool explored = false;           // and whether that was a probe
+  bool forecast = false;           // written since the search began
 
   // Bursts: a phase is entered and left.
   Instant entered;
@@ -46,8 +49,8 @@ struct Phase {
   bool too_brief(Instant now) const;
 
   // Tests of the held Windows against what the ledger expects of them.
-  ChangeTest time_test{0.03};
-  ChangeTest power_test{0.04};
+  ChangeTest time_test{0.08};
+  ChangeTest power_test{0.1};
   int jumps = 0;         // Windows of the default in a row that were another job's
   int held_windows = 0;  // of the Setting held, since it is
   // When the last new search began; another one waits for kAfterSearch (control_judge.cpp).

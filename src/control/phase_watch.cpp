@@ -22,6 +22,13 @@ constexpr double kMostlyPauses = 2;
 constexpr Seconds kLongestWindow = Seconds(30);
 constexpr std::size_t kMostGaps = 16384;  // an endless first look needs no endless memory
 constexpr std::size_t kFewestBlocks = 6;
+// Of the scatter of single iterations: below, all have one shape.
+constexpr double kSameShape = 0.04;
+// Share of the variance that sizes must explain; ten unrelated points do so once in a hundred
+// times.
+constexpr double kExplained = 0.6;
+// The work of attention grows with the square of the length, its grids grow less.
+constexpr double kSteepest = 2;
 
 // Relative standard deviation of the means of `size` gaps in a row, times the root of their number:
 // what single iterations would scatter if they did so independently.
@@ -48,8 +55,15 @@ void PhaseWatch::add(const Boundary& boundary) {
   ticks_ = boundary.launch == 0;
   iteration_ += boundary.iterations;
   if (host_.size() >= kMostGaps) return;
-  host_.push_back({iteration_, boundary.time.since_origin()});
-  if (boundary.gpu_time) gpu_.push_back({iteration_, *boundary.gpu_time});
+  host_.push_back({iteration_, boundary.time.since_origin(), boundary.blocks});
+  if (untimed_blocks_ && boundary.blocks) {
+    *untimed_blocks_ += *boundary.blocks;
+  } else {
+    untimed_blocks_.reset();
+  }
+  if (!boundary.gpu_time) return;
+  gpu_.push_back({iteration_, *boundary.gpu_time, untimed_blocks_});
+  untimed_blocks_ = 0;
 }
 
 void PhaseWatch::add(const Sample& sample) {
@@ -71,7 +85,7 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   for (std::size_t i = 1; i < points.size(); ++i) {
     const Seconds passed = points[i].time - points[i - 1].time;
     if (passed > Seconds(0))
-      gaps.push_back({points[i].iteration - points[i - 1].iteration, passed});
+      gaps.push_back({points[i].iteration - points[i - 1].iteration, passed, points[i].blocks});
   }
   if (gaps.empty()) return gaps;
   std::vector<double> each;
@@ -83,6 +97,32 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
         gap.time - gap.iterations * median > std::max(kPauseIterations * median, kShortestPause);
   }
   return gaps;
+}
+
+// Iterations of one shape differ too little for their sizes to tell; where they differ, sizes count
+// only if they explain most of it.
+IterationSizes PhaseWatch::sizes_of(const std::vector<Gap>& gaps) {
+  std::vector<std::pair<double, double>> each;  // blocks and seconds of an iteration
+  double blocks = 0, seconds = 0, iterations = 0;
+  for (const Gap& gap : gaps) {
+    if (gap.pause || gap.iterations <= 0 || !gap.blocks) continue;
+    each.emplace_back(*gap.blocks / gap.iterations, gap.time.value() / gap.iterations);
+    blocks += *gap.blocks;
+    seconds += gap.time.value();
+    iterations += gap.iterations;
+  }
+  const auto n = static_cast<double>(each.size());
+  if (each.size() < kPoints - 1) return {};
+  const double usual = blocks / iterations, mean = seconds / iterations;
+  double xx = 0, xy = 0, yy = 0;
+  for (const auto& [x, y] : each) {
+    xx += (x / usual - 1) * (x / usual - 1);
+    xy += (x / usual - 1) * (y / mean - 1);
+    yy += (y / mean - 1) * (y / mean - 1);
+  }
+  if (std::sqrt(yy / n * iterations / n) < kSameShape || xx <= 0) return {};
+  if (xy <= 0 || xy * xy < kExplained * xx * yy) return {};
+  return {usual, std::min(xy / xx, kSteepest)};
 }
 
 bool PhaseWatch::ready() const {
@@ -106,7 +146,9 @@ StepPlan PhaseWatch::plan() const {
   Seconds passed;
   Seconds all;
   Seconds longest;
-  for (const Gap& gap : gaps()) {
+  const std::vector<Gap> seen = gaps();
+  const IterationSizes sizes = sizes_of(seen);
+  for (const Gap& gap : seen) {
     iterations += gap.iterations;
     all += gap.time;
     if (gap.pause) {
@@ -114,7 +156,7 @@ StepPlan PhaseWatch::plan() const {
       longest = std::max(longest, gap.time);
     }
     if (gap.pause || gap.iterations <= 0) continue;
-    each.push_back(gap.time.value() / gap.iterations);
+    each.push_back(gap.time.value() / sizes.weigh(gap.iterations, gap.blocks));
     counted += gap.iterations;
     passed += gap.time;
   }
@@ -130,6 +172,7 @@ StepPlan PhaseWatch::plan() const {
   // fast it launches says nothing of how long an iteration takes.
   const bool ahead = !on_gpu() && behind.size() >= kPauses && mean > kMostlyPauses * typical;
   StepPlan plan = plan_steps(ahead ? mean : typical, scatter * together);
+  plan.sizes = sizes;
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
   double rounds = std::max(kPausesInWindow, std::ceil(plan.window_iterations / apart));

@@ -31,19 +31,23 @@ class PhaseWatch {
   struct Point {
     double iteration = 0;
     Seconds time;
+    std::optional<double> blocks;  // launched since the Point before
   };
   // From one Point to the next.
   struct Gap {
     double iterations = 0;
     Seconds time;
+    std::optional<double> blocks;
     bool pause = false;
   };
   bool on_gpu() const;
   std::vector<Gap> gaps() const;
+  static IterationSizes sizes_of(const std::vector<Gap>& gaps);
 
   std::vector<Point> host_, gpu_;
   double iteration_ = 0;
-  bool ticks_ = false;  // Boundaries are exact
+  std::optional<double> untimed_blocks_;  // since the last Point on the GPU's axis
+  bool ticks_ = false;                    // Boundaries are exact
   double clock_sum_ = 0, clocks_ = 0;
   std::optional<Mhz> memory_clock_;
 };

@@ -50,6 +50,54 @@ TEST(PhaseWatch, KnowsAStalledJobFromAHostThatRunsAheadByTheGpusTimes) {
   EXPECT_NEAR(plan.pause_every, 40, 1);
 }
 
+// Batches of five lengths in turn: 100 ms and 1,000 blocks on average, of which `fixed` ms do not
+// depend on the length; a little noise.
+PhaseWatch batches_of_several_lengths(double spread, double fixed) {
+  PhaseWatch watch;
+  Seconds passed;
+  for (int i = 0; i < 40; ++i) {
+    const double length = 1 + spread * (i % 5 - 2);
+    passed += milliseconds((fixed + (100 - fixed) * length) * (i % 2 == 0 ? 1.002 : 0.998));
+    Boundary boundary;
+    boundary.time = Instant() + passed;
+    boundary.gpu_time = passed;
+    if (i > 0) boundary.blocks = 1000 * length;
+    watch.add(boundary);
+  }
+  return watch;
+}
+
+TEST(PhaseWatch, KnowsHowTimeFollowsTheSizeOfABatch) {
+  const StepPlan plan = batches_of_several_lengths(0.2, 30).plan();
+
+  EXPECT_NEAR(plan.sizes.usual, 1000, 15);
+  EXPECT_NEAR(plan.sizes.share, 0.7, 0.02);
+  EXPECT_LE(plan.window_iterations, 40) << "equal work scatters little";
+  EXPECT_NEAR(plan.sizes.weigh(2, 2400), 2 * 1.14, 0.02);
+  EXPECT_EQ(plan.sizes.weigh(2, std::nullopt), 2);
+}
+
+TEST(PhaseWatch, TakesIterationsOfOneShapeAsTheyAre) {
+  const StepPlan plan = batches_of_several_lengths(0.01, 0).plan();
+
+  EXPECT_EQ(plan.sizes.weigh(3, 3300), 3);
+}
+
+TEST(PhaseWatch, DoesNotBelieveSizesThatExplainNothing) {
+  PhaseWatch watch;
+  Seconds passed;
+  for (int i = 0; i < 40; ++i) {
+    passed += milliseconds(80 + 10 * (i % 5));
+    Boundary boundary;
+    boundary.time = Instant() + passed;
+    boundary.gpu_time = passed;
+    boundary.blocks = 1000 + 100 * (i % 3);
+    watch.add(boundary);
+  }
+
+  EXPECT_EQ(watch.plan().sizes.usual, 0);
+}
+
 TEST(PhaseWatch, LeavesPausesOutOfAnIterationWhereTheyAreFew) {
   const PhaseWatch watch = host_that_runs_ahead(400, Seconds(2.4), 6);
 

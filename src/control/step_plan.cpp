@@ -24,7 +24,15 @@ double deviation_of(std::span<const double> values, double mean) {
   return values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0;
 }
 
+// No batch is so short that it costs less than this share of a mean one.
+constexpr double kLeastWeight = 0.1;
+
 }  // namespace
+
+double IterationSizes::weigh(double iterations, std::optional<double> blocks) const {
+  if (!(usual > 0) || !blocks || !(iterations > 0)) return iterations;
+  return iterations * std::max(kLeastWeight, 1 + share * (*blocks / iterations / usual - 1));
+}
 
 StepPlan plan_steps(Seconds typical, double scatter) {
   const double wanted_s = typical.value() * std::pow(scatter / kWantedError, 2);

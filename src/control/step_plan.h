@@ -5,11 +5,21 @@
 // job can afford.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "base/units.h"
 
 namespace hypermile {
+
+// How the time of an iteration follows its size, where the batches of a job have different shapes.
+struct IterationSizes {
+  double usual = 0;  // blocks that a mean iteration launches; 0: size tells nothing
+  double share = 0;  // of a mean iteration's time that grows with its blocks
+
+  // Mean iterations that so many are worth, of which so many blocks were launched.
+  double weigh(double iterations, std::optional<double> blocks) const;
+};
 
 struct StepPlan {
   Seconds typical;               // median time of an iteration
@@ -22,6 +32,7 @@ struct StepPlan {
   bool real_pauses = false;
   // The longest of them that was seen, with the iteration that it interrupts.
   Seconds pause = Seconds(0);
+  IterationSizes sizes = {};
 };
 
 inline constexpr Seconds kSettle = Seconds(0.5);

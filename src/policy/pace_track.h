@@ -6,8 +6,9 @@
 // Setting tell how the level moves, and only a change of Setting tells an offset. Heat may move an
 // offset too, more slowly. JobLedger keeps one track for time and one for power.
 //
-// Each track is a bank of Kalman filters, one for every rate of wandering that is thought possible;
-// the likeliest of them answers. Pure arithmetic: nothing here can fail.
+// Each track is a bank of Kalman filters, one for every rate of wandering that is thought possible,
+// with and without sudden jumps of the level (a minute in which others use the machine); the
+// likeliest of them answers. Pure arithmetic: nothing here can fail.
 //
 // Positions and lengths are counted in full windows of iterations since the job began.
 #pragma once
@@ -49,11 +50,20 @@ class PaceTrack {
   struct Filter {
     double level_rate = 0;   // variance that the level gains in one full window
     double offset_rate = 0;  // and an offset
+    double jump = 0;         // variance of a jump of the level; 0: it never jumps
     double handicap = 0;     // in log likelihood
     double likelihood = 0;
     Eigen::VectorXd state = {};
     Eigen::MatrixXd covariance = {};
   };
+  // What one window shows: which part of the state, how large it was and how sure.
+  struct Sight {
+    Eigen::Index row = 0;  // the level alone, or the level and the offset in this row
+    double value = 0;
+    double variance = 0;
+    double jumped = 0;  // probability that the level has jumped since the window before
+  };
+  static void see(Filter& filter, const Sight& sight);
   const Filter& best() const { return filters_[best_]; }
   std::optional<Eigen::Index> row_of(std::size_t setting) const;
   Eigen::Index row_for(std::size_t setting);

@@ -34,6 +34,9 @@ struct Boundary {
   std::optional<double> unseen = {};
   // The job did something else before this Boundary, such as an evaluation.
   bool behind_interlude = false;
+  // Blocks of all grids that were launched since the previous Boundary of this pattern: a longer
+  // batch launches more of them. nullopt where that is not known.
+  std::optional<double> blocks = {};
 };
 
 }  // namespace hypermile

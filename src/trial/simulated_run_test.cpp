@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "testing/simulated_job.h"
@@ -14,17 +15,31 @@ namespace {
 struct Heard {
   std::string log;
   std::vector<Window> windows;
+  double seconds = 0;  // until the last event
 };
 
 Heard play_and_hear(const SimulatedJob& job, const char* policy) {
   Heard heard;
   RunHearers hearers;
-  hearers.event = [&](const Event& event) { heard.log += to_json_line(event) + "\n"; };
+  hearers.event = [&](const Event& event) {
+    heard.log += to_json_line(event) + "\n";
+    heard.seconds = event.time.since_origin().value();
+  };
   hearers.window = [&](const LiveWindow& live) { heard.windows.push_back(live.window); };
   const auto played = play(job, truth_of(job), policy, std::move(hearers));
   EXPECT_TRUE(played.ok()) << played.error().line();
   EXPECT_FALSE(played.ok() && played->interrupted);
   return heard;
+}
+
+// One of the workloads that come with the program, followed by its launches.
+SimulatedJob shipped_job(const char* key, std::uint64_t iterations, const Effects& effects) {
+  SimulatedJob job = job_for_test(iterations, effects);
+  auto workload = load_workload(key);
+  EXPECT_TRUE(workload.ok()) << workload.error().line();
+  job.workload = std::move(*workload);
+  job.progress = ProgressKind::kLaunches;
+  return job;
 }
 
 // Mean over the windows at one setting, weighted by their iterations.
@@ -118,6 +133,32 @@ TEST(SimulatedRun, TakesPausesTheSameWayAtEveryClock) {
 
     EXPECT_GT(slow, fast) << every;
   }
+}
+
+// Windows of the same few iterations would differ by several percent.
+TEST(SimulatedRun, ComparesWindowsOfAJobWithMixedLengthsAtEqualWork) {
+  SimulatedJob job =
+      shipped_job("ai_text_summarization", 1500, kNoEffects);  // lengths vary by 15 %
+  const double truth = truth_of(job).default_point().time.value();
+
+  const Heard heard = play_and_hear(job, "bisection");
+
+  std::vector<double> at_default;
+  for (const Window& window : heard.windows) {
+    if (!window.usable() || !(window.setting == Setting())) continue;
+    at_default.push_back(window.time_per_iteration->value() / truth);
+  }
+  ASSERT_GE(at_default.size(), 2U);
+  const auto [least, most] = std::ranges::minmax(at_default);
+  EXPECT_LT(most - least, 0.02);
+}
+
+// Its launches are watched a tenth of the time, and its pattern is lost now and then.
+TEST(SimulatedRun, HoldsNoSettingForMinutesWithoutAWindow) {
+  const SimulatedJob job = shipped_job("ai_spatial_transformer", 1720000, Effects{});  // 15 minutes
+
+  const double usual = play_and_hear(job, "default").seconds;
+  EXPECT_LT(play_and_hear(job, "hypermile").seconds, 1.05 * usual);
 }
 
 TEST(SimulatedRun, SlowsDownWithTheClock) {

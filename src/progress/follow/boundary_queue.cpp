@@ -18,19 +18,34 @@ constexpr double kDrift = 1e-4;  // between the clocks of host and GPU, at most
 
 BoundaryQueue::BoundaryQueue(const ProgressDelays& delays) : delays_(delays) {}
 
-void BoundaryQueue::add_launch(std::uint64_t number) {
-  if (numbers_.size() < kNumbers) {
-    numbers_.push_back(number);
+void BoundaryQueue::add_launch(std::uint64_t number, std::uint32_t blocks) {
+  const SeenLaunch launch{number, blocks_};
+  if (seen_.size() < kNumbers) {
+    seen_.push_back(launch);
   } else {
-    numbers_[launches_ % kNumbers] = number;
+    seen_[launches_ % kNumbers] = launch;
   }
   ++launches_;
+  blocks_ += blocks;
+}
+
+// What was launched where nobody watched, or beside the iterations, is not known or not theirs.
+void BoundaryQueue::count_blocks(Boundary& boundary, bool fresh) {
+  const std::uint64_t before = seen_[boundary.launch % kNumbers].blocks_before;
+  const bool joined = begun_ && begun_->pattern == boundary.pattern && !fresh;
+  if (joined && !boundary.unseen && !boundary.behind_interlude && before > begun_->blocks_before) {
+    boundary.blocks = static_cast<double>(before - begun_->blocks_before);
+  }
+  begun_ = Begun{boundary.pattern, before};
 }
 
 void BoundaryQueue::add(const Boundary& boundary) {
   Waiting waiting{boundary, std::nullopt, std::nullopt, std::exchange(fresh_, false)};
   const bool remembered = boundary.launch < launches_ && launches_ - boundary.launch <= kNumbers;
-  if (remembered) waiting.record = Record{numbers_[boundary.launch % kNumbers], false};
+  if (remembered) {
+    waiting.record = Record{seen_[boundary.launch % kNumbers].number, false};
+    if (boundary.pattern.level == 0) count_blocks(waiting.boundary, waiting.fresh);
+  }
   waiting_.push_back(waiting);
 }
 

@@ -3,7 +3,7 @@
 // Boundaries of one process that wait for their GPU times. The detector numbers launches as it
 // receives them, the ring numbers its records; the queue knows both and joins a GPU time, which
 // names a record, to the Boundary at that launch. Part of ProcessProgress; never fails. It uses
-// 1 MB at most, apart from waiting Boundaries, which the delays bound.
+// 2 MB at most, apart from waiting Boundaries, which the delays bound.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ class BoundaryQueue {
 
   explicit BoundaryQueue(const ProgressDelays& delays);
 
-  // The next launch that the detector receives is record `number`.
-  void add_launch(std::uint64_t number);
+  // The next launch that the detector receives is record `number`; its grid has so many blocks.
+  void add_launch(std::uint64_t number, std::uint32_t blocks = 0);
   // The Boundaries that follow must not be joined with those before.
   void begin_stretch() { fresh_ = true; }
   void add(const Boundary& boundary);
@@ -74,6 +74,7 @@ class BoundaryQueue {
     bool fresh = false;
   };
 
+  void count_blocks(Boundary& boundary, bool fresh);
   bool may_still_be_timed(const Waiting& waiting) const;
   void note_late(const Record& record, Instant now);
   void align(const Boundary& boundary, std::uint32_t axis);
@@ -81,8 +82,18 @@ class BoundaryQueue {
   Seconds longest_wait() const;
 
   ProgressDelays delays_;
-  std::vector<std::uint64_t> numbers_;  // record of launch i at i % kNumbers; grows to kNumbers
+  struct SeenLaunch {
+    std::uint64_t number = 0;         // of its record
+    std::uint64_t blocks_before = 0;  // of all launches before it
+  };
+  std::vector<SeenLaunch> seen_;  // launch i at i % kNumbers; grows to kNumbers
   std::uint64_t launches_ = 0;
+  std::uint64_t blocks_ = 0;  // of all launches
+  struct Begun {
+    PatternId pattern;
+    std::uint64_t blocks_before = 0;
+  };
+  std::optional<Begun> begun_;  // the last Boundary of level 0
   std::deque<Waiting> waiting_;
   bool fresh_ = false;
   std::optional<Record> newest_timed_;  // newest record that has a GPU time

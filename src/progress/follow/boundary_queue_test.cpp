@@ -13,8 +13,8 @@ Instant at(double seconds) {
 class BoundaryQueueTest : public ::testing::Test {
  protected:
   // One launch per iteration, with records numbered from 100 in steps of 3.
-  void boundary(double time, bool behind_interlude = false) {
-    queue_.add_launch(100 + 3 * launches_);
+  void boundary(double time, bool behind_interlude = false, std::uint32_t blocks = 0) {
+    queue_.add_launch(100 + 3 * launches_, blocks);
     Boundary made;
     made.time = at(time);
     made.behind_interlude = behind_interlude;
@@ -153,6 +153,32 @@ TEST_F(BoundaryQueueTest, KeepsHostTimesAndGpuTimesApart) {
   EXPECT_FALSE(ready[1].fresh);
   EXPECT_TRUE(ready[2].fresh) << "back-filled boundaries before it have host times only";
   EXPECT_FALSE(ready[3].fresh);
+}
+
+TEST_F(BoundaryQueueTest, CountsTheBlocksOfAnIteration) {
+  boundary(1.0, false, 7);
+  boundary(1.1, false, 11);
+  boundary(1.2, false, 5);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 3U);
+  EXPECT_FALSE(ready[0].boundary.blocks) << "nobody saw where it began";
+  EXPECT_EQ(ready[1].boundary.blocks, 7);
+  EXPECT_EQ(ready[2].boundary.blocks, 11);
+}
+
+TEST_F(BoundaryQueueTest, KnowsNoBlocksOfAnIterationThatHoldsSomethingElse) {
+  boundary(1.0, false, 7);
+  boundary(1.9, /*behind_interlude=*/true, 11);
+  queue_.begin_stretch();
+  boundary(2.0, false, 5);
+
+  const auto ready = queue_.release(at(9), true);
+
+  ASSERT_EQ(ready.size(), 3U);
+  EXPECT_FALSE(ready[1].boundary.blocks);
+  EXPECT_FALSE(ready[2].boundary.blocks);
 }
 
 TEST_F(BoundaryQueueTest, ForgetsAMistakenStretch) {

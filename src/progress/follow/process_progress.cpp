@@ -162,7 +162,7 @@ void ProcessProgress::take_launch(const NumberedLaunch& launch) {
   if (ticking()) return;
   wake(launch.launch.time);
   if (!detector_) detector_.emplace(static_cast<DetectorSink&>(*this));
-  queue_.add_launch(launch.number);
+  queue_.add_launch(launch.number, launch.launch.blocks);
   detector_->add(launch.launch);
   work_rate_->add(launch.launch);
   detector_->analyse_if_due();
