@@ -95,7 +95,8 @@ void ProcessProgress::broken(const Pattern& pattern, Instant since, Instant time
   phase_in_force_.reset();
   ask_for_events(std::nullopt);
   tell(time, ProgressState::kSearching, pattern);
-  if (pattern.phase != kWorkPhase) note_break(time);
+  // A start-up has patterns that never come back, and says nothing of the job.
+  if (pattern.phase != kWorkPhase && known_phase_) note_break(time);
 }
 
 void ProcessProgress::idle(Instant since) {
