@@ -33,7 +33,8 @@ int fill(const Descriptor& file, std::string_view text) {
 }
 
 Result<void> write_in_place(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY;
+  const Descriptor file(::open(path.c_str(), kFlags, 0666));
   const int code = file ? fill(file, text) : errno;
   if (code != 0) return cannot_write(path, code);
   return {};
@@ -71,8 +72,9 @@ Result<void> write_whole_file(const std::string& path, std::string_view text) {
     // Whatever somebody else has put in the draft's place is neither followed nor written to.
     constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     const Descriptor file(::openat(folder.get(), draft.c_str(), kNew, 0666));
-    // A folder that nobody may write can hold a file that we may.
-    if (!file && exists) return write_in_place(path, text);
+    // A folder that nobody may write can hold a file that we may, and a name that a folder takes
+    // can be too long for a draft.
+    if (!file && (exists || errno == ENAMETOOLONG)) return write_in_place(path, text);
     if (!file) return cannot_write(path, errno);
     if (exists) take_after(there, file);
     code = fill(file, text);

@@ -17,10 +17,10 @@ constexpr Eigen::Index kOffsets = 2;
 constexpr double kPerWindows = 30;
 constexpr std::array kLevelWanders = {0.00002, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032};
 constexpr std::array kOffsetWanders = {0.00002, 0.0007, 0.003};
-// A level that jumps does so once in so many full windows, by about this much: slow minutes cost a
-// job a few percent. A jump explains what no offset that is known well can.
+// A level or an offset that jumps does so once in so many full windows, by about this much: slow
+// minutes cost a job a few percent.
 constexpr double kJumpEvery = 30;
-constexpr std::array kJumps = {0.0, 0.03};
+constexpr double kJumpSize = 0.03;
 constexpr double kMostJumped = 0.9;  // probability, however long nothing was seen
 constexpr double kSurely = 50;       // in log odds
 // What each further step of these lists must gain in log likelihood, so that a few unlucky windows
@@ -38,11 +38,12 @@ double rate(double wander) {
 PaceTrack::PaceTrack() {
   for (std::size_t i = 0; i < kLevelWanders.size(); ++i) {
     for (std::size_t j = 0; j < kOffsetWanders.size(); ++j) {
-      for (std::size_t k = 0; k < kJumps.size(); ++k) {
+      for (const Jump jump : {Jump::kHolds, Jump::kLevelJumps, Jump::kOffsetJumps}) {
+        const double steps = static_cast<double>(i + 2 * j) + (jump == Jump::kHolds ? 0 : 2);
         filters_.push_back({.level_rate = rate(kLevelWanders[i]),
                             .offset_rate = rate(kOffsetWanders[j]),
-                            .jump = kJumps[k] * kJumps[k],
-                            .handicap = kStepsCost * static_cast<double>(i + 2 * j + 2 * k)});
+                            .jump = jump,
+                            .handicap = kStepsCost * steps});
       }
     }
   }
@@ -97,7 +98,7 @@ void PaceTrack::add(std::size_t setting, double at, double windows, double value
       static_cast<std::size_t>(std::ranges::max_element(filters_, {}, worth) - filters_.begin());
 }
 
-// Either the level has jumped or it has not: both are worked out, and what is believed afterwards
+// Either there was a jump or there was none: both are worked out, and what is believed afterwards
 // has the mean and the covariance of the two together.
 void PaceTrack::see(Filter& filter, const Sight& sight) {
   Eigen::VectorXd towards = filter.covariance.col(kLevel);
@@ -110,23 +111,27 @@ void PaceTrack::see(Filter& filter, const Sight& sight) {
       towards(kLevel) + (sight.row != kLevel ? towards(sight.row) : 0) + sight.variance;
   const double off = sight.value - expected;
   const double log_steady = -0.5 * (std::log(all) + off * off / all);
-  if (!(filter.jump > 0 && sight.jumped > 0)) {
+  const bool of_level = filter.jump == Jump::kLevelJumps;
+  const bool may_jump = of_level || (filter.jump == Jump::kOffsetJumps && sight.row != kLevel);
+  if (!may_jump || !(sight.jumped > 0)) {
     filter.likelihood += log_steady;
     filter.state += towards * (off / all);
     filter.covariance -= towards * towards.transpose() / all;
     return;
   }
-  const double wide = all + filter.jump;
+  const Eigen::Index row = of_level ? kLevel : sight.row;
+  constexpr double kVariance = kJumpSize * kJumpSize;
+  const double wide = all + kVariance;
   const double log_ratio = std::log(sight.jumped / (1 - sight.jumped)) -
                            0.5 * (std::log(wide) + off * off / wide) - log_steady;
   const double ratio = std::exp(std::min(log_ratio, kSurely));
   const double moved = ratio / (1 + ratio);
   filter.likelihood += log_steady + std::log1p(ratio) + std::log1p(-sight.jumped);
   Eigen::VectorXd further = towards;
-  further(kLevel) += filter.jump;
+  further(row) += kVariance;
   const Eigen::VectorXd apart = (further / wide - towards / all) * off;
   filter.state += towards * (off / all) + moved * apart;
-  filter.covariance(kLevel, kLevel) += moved * filter.jump;
+  filter.covariance(row, row) += moved * kVariance;
   filter.covariance -= (1 - moved) / all * towards * towards.transpose() +
                        moved / wide * further * further.transpose() -
                        moved * (1 - moved) * apart * apart.transpose();

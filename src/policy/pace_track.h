@@ -7,8 +7,9 @@
 // offset too, more slowly. JobLedger keeps one track for time and one for power.
 //
 // Each track is a bank of Kalman filters, one for every rate of wandering that is thought possible,
-// with and without sudden jumps of the level (a minute in which others use the machine); the
-// likeliest of them answers. Pure arithmetic: nothing here can fail.
+// without sudden jumps, with jumps of the level (a minute in which others use the machine) and with
+// jumps of an offset (a setting at which the job stumbles); the likeliest of them answers. Pure
+// arithmetic: nothing here can fail.
 //
 // Positions and lengths are counted in full windows of iterations since the job began.
 #pragma once
@@ -46,12 +47,13 @@ class PaceTrack {
   double variance_after(double windows, double noise, double future) const;
 
  private:
+  enum class Jump { kHolds, kLevelJumps, kOffsetJumps };
   // State: level, what was lost, then the offset of each Setting in `settings_`.
   struct Filter {
     double level_rate = 0;   // variance that the level gains in one full window
     double offset_rate = 0;  // and an offset
-    double jump = 0;         // variance of a jump of the level; 0: it never jumps
-    double handicap = 0;     // in log likelihood
+    Jump jump = Jump::kHolds;
+    double handicap = 0;  // in log likelihood
     double likelihood = 0;
     Eigen::VectorXd state = {};
     Eigen::MatrixXd covariance = {};
@@ -61,7 +63,7 @@ class PaceTrack {
     Eigen::Index row = 0;  // the level alone, or the level and the offset in this row
     double value = 0;
     double variance = 0;
-    double jumped = 0;  // probability that the level has jumped since the window before
+    double jumped = 0;  // probability of a jump since the window before
   };
   static void see(Filter& filter, const Sight& sight);
   const Filter& best() const { return filters_[best_]; }
