@@ -7,6 +7,7 @@
 
 #include "evidence/progress/detector_trial.h"
 #include "progress/period.h"
+#include "progress/recording.h"
 #include "progress/recording_summary.h"
 
 namespace hypermile {
@@ -67,7 +68,15 @@ TEST(JaxTransformer, IsLockedWithinASecondAndCountedExactly) {
 // Two launches a time step repeat far more evenly than the steps of the training do, and for each
 // of three sequence lengths other kernels are chosen. Six steps of warm-up are not listed.
 TEST(MixedLengths, AreFollowedFromTheFirstSecondOnAndCountedExactly) {
-  const LabelledStream stream = fixture("mixed_lengths_lstm");
+  const char* source = std::getenv("HYPERMILE_SOURCE_DIR");
+  const std::string path =
+      std::string(source ? source : ".") + "/tests/fixtures/launches/mixed_lengths_lstm";
+  const auto launches = read_launches(path + ".csv.gz");
+  const auto begins = read_iterations(path + ".iterations.csv");
+  ASSERT_TRUE(launches.ok() && begins.ok());
+  LabelledStream stream;
+  stream.launches = *launches;
+  stream.gpu_begins = *begins;
 
   const DetectorTrace told = trace(stream, 0);
 
