@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "testing/child_process.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -22,21 +23,14 @@ namespace fs = std::filesystem;
 
 class WholeFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(::testing::TempDir()) / (std::string("whole_file_") + test->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string path(const char* name) const { return (folder_ / name).string(); }
   static std::string read(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  fs::path folder_;
+  const ScratchFolder scratch_;
+  const fs::path folder_ = scratch_.path();
 };
 
 TEST_F(WholeFile, ReplacesAFileAndLeavesNoDraft) {

@@ -13,6 +13,7 @@
 #include "base/terminal_text.h"
 #include "record/event.h"
 #include "testing/cli_fixture.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -99,7 +100,8 @@ TEST_F(Cli, RefusesNumbersThatNoRunCouldEnd) {
 }
 
 TEST_F(Cli, PrintsNothingThatSteersATerminal) {
-  const std::string path = testing::TempDir() + "hypermile-steer.jsonl";
+  const ScratchFolder folder;
+  const std::string path = folder.file("steer.jsonl");
   RunStart start;
   start.command = {"\x1b]0;owned\x07",
                    "\xc2\x9b"
@@ -111,7 +113,6 @@ TEST_F(Cli, PrintsNothingThatSteersATerminal) {
 
   EXPECT_EQ(run({"report", path, "--text"}), 0);
   const std::string text = out();
-  std::filesystem::remove(path);
   EXPECT_NE(text.find("saved ?[2J nothing"), std::string::npos) << text;
   for (const char* sequence : {"\x1b", "\x07", "\xc2\x9b"})
     EXPECT_EQ(text.find(sequence), std::string::npos);
@@ -295,14 +296,14 @@ TEST_F(Cli, DoctorTriesNothingWithoutRightsCardOrConsent) {
 }
 
 TEST_F(Cli, ReadsOptionsFromAConfigurationFile) {
-  const std::string path = (std::filesystem::path(::testing::TempDir()) / "cli_test.toml").string();
+  const ScratchFolder folder;
+  const std::string path = folder.file("cli.toml");
   std::ofstream(path) << "[monitor]\ngpu = 'replay:" << sweep_
                       << "#Demo GPU/resnet50'\nseconds = '2s'\njson = true\n";
 
   EXPECT_EQ(run({"monitor", "--config", path}), 0) << err();
 
   EXPECT_EQ(nlohmann::json::parse(out())["intervals"].size(), 2U);
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -8,21 +8,19 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "testing/scratch_folder.h"
+
 namespace hypermile {
 namespace {
 
 class Evaluate : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("hypermile_") + test->name());
-    std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "data.csv") << "gpu,workload,sm_mhz,time_s,power_w,is_default\n"
                                            "G,slow,1000,1.00,100,1\nG,slow,900,1.04,80,0\n"
                                            "G,slow,800,1.20,60,0\nG,flat,1000,1.00,100,1\n"
                                            "G,flat,900,1.01,90,0\nG,flat,800,,80,0\n";
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   EvaluateOptions options(std::vector<std::string> policies) const {
     EvaluateOptions options;
@@ -31,7 +29,8 @@ class Evaluate : public ::testing::Test {
     return options;
   }
 
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(Evaluate, NobodyPredictsWithoutAModel) {

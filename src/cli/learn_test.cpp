@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "testing/cli_fixture.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -16,9 +17,6 @@ namespace {
 class Learn : public CliTest {
  protected:
   void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("hypermile_") + test->name());
-    std::filesystem::create_directories(folder_);
     std::ofstream sweep(sweep_path());
     sweep << "gpu,workload,sm_mhz,time_s,power_w,is_default,dram_active,fp32_active\n";
     for (int job = 0; job < 8; ++job) {
@@ -31,14 +29,14 @@ class Learn : public CliTest {
       }
     }
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string sweep_path() const { return (folder_ / "data.csv").string(); }
   std::string model_path() const { return (folder_ / "model.json").string(); }
 
   nlohmann::json document() const { return nlohmann::json::parse(out()); }
 
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(Learn, WritesAModelThatPredictAnswersFromWithTheKeysOfTheContract) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "cli/cli.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -107,7 +108,8 @@ TEST(PlanCommand, ShowsTablesToPeople) {
 }
 
 TEST(PlanCommand, WritesAPage) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "plan.html";
+  const ScratchFolder folder;
+  const auto path = folder.path() / "plan.html";
 
   const Called called = call("vgg16 --gpu a4000 --phase forward --page " + path.string());
 
@@ -131,11 +133,11 @@ TEST(PlanCommand, WritesAPage) {
   std::ranges::sort(heights);
   ASSERT_GE(heights.size(), 5U);
   for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 12);
-  std::filesystem::remove(path);
 }
 
 TEST(PlanCommand, NamesUnknownModulesOnce) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "net.json";
+  const ScratchFolder folder;
+  const auto path = folder.path() / "net.json";
   std::ofstream(path) << R"({"format": "hypermile-network-1", "batch": 1, "layers": [
     {"name": "a", "type": "Strange", "in_shape": [64, 64], "out_shape": [64, 64]},
     {"name": "b", "type": "Strange", "in_shape": [64, 64], "out_shape": [64, 64]}]})";
@@ -145,12 +147,11 @@ TEST(PlanCommand, NamesUnknownModulesOnce) {
   ASSERT_EQ(called.code, 0) << called.err;
   EXPECT_NE(called.err.find("Strange is not known (2 times)"), std::string::npos) << called.err;
   EXPECT_EQ(called.json()["unknown_operators"][0]["count"], 2);
-  std::filesystem::remove(path);
 }
 
 TEST(PlanCommand, PlansOnLayersThatSweepMeasured) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "layers_of_plan_test.csv";
-  std::filesystem::remove(path);
+  const ScratchFolder folder;
+  const auto path = folder.path() / "layers.csv";
   const Called swept =
       sweep("--batch 4 --gpu sim:a4000 --grid sm=4,mem=all --out " + path.string() + " -- vgg16");
   ASSERT_EQ(swept.code, 0) << swept.err;
@@ -179,7 +180,6 @@ TEST(PlanCommand, PlansOnLayersThatSweepMeasured) {
   EXPECT_EQ(sweep("--gpu sim:a4000 --out " + path.string() + ".b -- vgg16 --batch 8").code, 2);
   EXPECT_EQ(sweep("--gpu sim:a4000 --out " + path.string() + " -- vgg16").code,
             2);  // nothing is overwritten
-  std::filesystem::remove(path);
 }
 
 TEST(PlanCommand, PlansTheStepAsItIs) {

@@ -9,6 +9,7 @@
 
 #include "testing/cli_fixture.h"
 #include "testing/logged_events.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -48,9 +49,8 @@ Interrupted interrupt_at(const std::string& word, const std::vector<std::string>
 }
 
 TEST_F(PlayedRuns, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
-  const std::string log =
-      (std::filesystem::path(::testing::TempDir()) / "demo_test.jsonl").string();
-  std::filesystem::remove(log);
+  const ScratchFolder folder;
+  const std::string log = folder.file("demo.jsonl");
 
   ASSERT_EQ(run({"demo", "--json", "--log", log}), 0) << err();
 
@@ -67,13 +67,11 @@ TEST_F(PlayedRuns, DemoComparesThreePoliciesAndKeepsALogThatSaysTheSame) {
   const auto* end = std::get_if<RunEnd>(&content.events.back().body);
   ASSERT_NE(end, nullptr);
   EXPECT_NEAR(end->totals.at("joules"), runs[2]["joules"].get<double>(), 1e-6);
-  std::filesystem::remove(log);
 }
 
 TEST_F(PlayedRuns, DemoShowsATableAndWhatWasSaved) {
-  const std::string page =
-      (std::filesystem::path(::testing::TempDir()) / "demo_test.html").string();
-  std::filesystem::remove(page);
+  const ScratchFolder folder;
+  const std::string page = folder.file("demo.html");
 
   ASSERT_EQ(run({"demo", "--report", page}), 0) << err();
 
@@ -87,7 +85,6 @@ TEST_F(PlayedRuns, DemoShowsATableAndWhatWasSaved) {
   }
   EXPECT_NE(out().find("every decision: " + page + "\n"), std::string::npos) << out();
   EXPECT_EQ(err(), "") << "live lines belong on terminals";
-  std::filesystem::remove(page);
 }
 
 TEST_F(PlayedRuns, DemoRepeatsExactlyForOneSeed) {
@@ -264,7 +261,8 @@ TEST_F(PlayedRuns, AJobTooShortForTheSearchIsSaidToBe) {
 }
 
 TEST_F(PlayedRuns, NoShareIsGivenOfAnOracleThatHardlySaves) {
-  const std::string path = (std::filesystem::path(::testing::TempDir()) / "flat.csv").string();
+  const ScratchFolder folder;
+  const std::string path = folder.file("flat.csv");
   std::ofstream sweep(path);
   sweep << "gpu,workload,sm_mhz,time_s,power_w,is_default\n";
   for (int i = 0; i <= 8; ++i) {
@@ -274,7 +272,6 @@ TEST_F(PlayedRuns, NoShareIsGivenOfAnOracleThatHardlySaves) {
   sweep.close();
 
   ASSERT_EQ(run({"evaluate", path, "--repeat", "1"}), 0) << err();
-  std::filesystem::remove(path);
 
   EXPECT_NE(out().find("No share is given where the best single setting saves less than 2 %"),
             std::string::npos)

@@ -10,6 +10,7 @@
 
 #include "cli/sweep_bar.h"
 #include "testing/cli_fixture.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -20,12 +21,7 @@ class SweepCommand : public CliTest {
     if (const char* source = std::getenv("HYPERMILE_SOURCE_DIR")) {
       ::setenv("HYPERMILE_DATA", source, 1);
     }
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("hypermile_") + test->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string read(const std::string& name) const {
@@ -37,7 +33,8 @@ class SweepCommand : public CliTest {
     return run(std::move(more));
   }
 
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(SweepCommand, WritesATableThatEvaluateLearnAndPredictRead) {

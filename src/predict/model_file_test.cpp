@@ -10,6 +10,7 @@
 #include "predict/model_predictor.h"
 #include "predict/train.h"
 #include "testing/predicted_jobs.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -33,13 +34,13 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 
 TEST(ModelFile, ReadsBackToTheSamePredictions) {
   const Model model = small_model();
-  const std::string path = testing::TempDir() + "model_file_test.json";
+  const ScratchFolder folder;
+  const std::string path = folder.file("model.json");
   const std::vector<RelativeSetting> settings = {{0.9, 1, {}}, {0.63, 1, {}}};
   const Features features = job_for_test("x", 0.4, 0.2).features;
 
   ASSERT_TRUE(write_model(model, path));
   const auto read = read_model(path);
-  std::remove(path.c_str());
 
   ASSERT_TRUE(read) << read.error().line();
   const auto before = raw_estimates(model, features, settings);

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "testing/scratch_folder.h"
+
 namespace hypermile {
 namespace {
 
@@ -130,10 +132,9 @@ TEST(DaemonConfig, NamesTheLineOfAMistake) {
 }
 
 TEST(DaemonConfig, IsReadOnlyFromAFileThatCanBeTrusted) {
-  const std::string path =
-      (std::filesystem::path(::testing::TempDir()) / "hypermiled_test.toml").string();
+  const ScratchFolder folder;
+  const std::string path = folder.file("hypermiled.toml");
   const std::string link = path + ".link";
-  std::filesystem::remove(link);
   EXPECT_TRUE(read_daemon_config(path + ".absent", names()).ok()) << "nothing written, all denied";
   std::ofstream(path) << "[limits]\nconnections = 7\n";
 
@@ -145,7 +146,6 @@ TEST(DaemonConfig, IsReadOnlyFromAFileThatCanBeTrusted) {
   std::filesystem::create_symlink(path, link);
   EXPECT_EQ(read_daemon_config(link, names()).error().code, ErrorCode::kPermission);
   const std::string pipe = path + ".pipe";
-  std::filesystem::remove(pipe);
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(read_daemon_config(pipe, names()).error().code, ErrorCode::kPermission);
   if (::geteuid() == 0) {
@@ -154,9 +154,6 @@ TEST(DaemonConfig, IsReadOnlyFromAFileThatCanBeTrusted) {
   }
   std::ofstream(path) << std::string(2 << 20, '#');
   EXPECT_FALSE(read_daemon_config(path, names()).ok());
-  std::filesystem::remove(path);
-  std::filesystem::remove(link);
-  std::filesystem::remove(pipe);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "record/serve/http_server.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 namespace {
@@ -159,9 +160,8 @@ TEST(PageServer, EndsAtOnceThoughClientsHoldTheirConnections) {
 }
 
 TEST(PageServer, FollowsRegularFilesOnly) {
-  const auto folder = std::filesystem::temp_directory_path() / "hypermile_page_server_test";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directory(folder);
+  const ScratchFolder scratch;
+  const auto& folder = scratch.path();
   ASSERT_EQ(::mkfifo((folder / "pipe.jsonl").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", folder / "zero.jsonl");
   auto server = serve("", {folder.string()});
@@ -173,7 +173,6 @@ TEST(PageServer, FollowsRegularFilesOnly) {
     overview = get(*server, "/api/overview").body;
 
   server.reset();
-  std::filesystem::remove_all(folder);
 }
 
 TEST(PageServer, AnswersEveryScrapeOfAStorm) {
