@@ -211,6 +211,15 @@ const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Loa
   return cached_part(state, gpu, load, state.job.part);
 }
 
+bool runs_by_parts(const Load& load, const PhaseWork& phase, Seconds iteration) {
+  double units = 0;
+  for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+    units += phase.parts[i].each_micro_batch ? load.micro_batches : 1;
+  }
+  const double time = iteration.value();
+  return phase.part_count > 1 && time >= kResolvedIteration && time >= units * kShortestPart;
+}
+
 void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load, double sm_mhz,
                      double memory_mhz) {
   JobPosition& job = state.job;
@@ -218,13 +227,9 @@ void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& lo
   const PhaseWork& phase = load.phases[job.phase];
   const PartRate& whole = cached_whole(state, gpu, load);
   const double time = whole.wait_s + whole.busy_s;
-  double units = 0;
-  for (std::uint32_t i = 0; i < phase.part_count; ++i) {
-    units += phase.parts[i].each_micro_batch ? load.micro_batches : 1;
-  }
   job.part = 0;
   job.micro_batch = 0;
-  if (phase.part_count > 1 && time >= kResolvedIteration && time >= units * kShortestPart) {
+  if (runs_by_parts(load, phase, Seconds(time))) {
     job.block = 0;
   } else {
     const double fitting = std::clamp(kBlockSeconds / std::max(time, 1e-9), 1.0, 1e4);

@@ -18,6 +18,10 @@ void begin_job(SimGpuState& state, const Load& load, std::uint64_t iterations, d
 const PartRate& unit_rate(SimGpuState& state, const GpuConstants& gpu, const Load& load,
                           double sm_mhz, double memory_mhz);
 
+// Whether the parts of an iteration of about this length run one by one: only where a sensor could
+// resolve them.
+bool runs_by_parts(const Load& load, const PhaseWork& phase, Seconds iteration);
+
 // Called at the start of an iteration. Decides whether its parts run one by one or whole iterations
 // run in a block, and draws their amount of work.
 void begin_iteration(SimGpuState& state, const GpuConstants& gpu, const Load& load, double sm_mhz,

@@ -33,12 +33,12 @@ void renew_heat(SimGpuState& state, const GpuConstants& gpu) {
 
 // Power of one clock step as the limiter estimates it: it knows the voltage curve, and takes three
 // quarters of the power to follow the clock.
-double watts_per_step(const SimGpuState& state, const GpuConstants& gpu, double clock) {
+double watts_per_step(const GpuConstants& gpu, double clock, Watts seen) {
   const double relative = gpu.clocks.sm_step.value() / clock;
   const double v = voltage(gpu.power, clock);
   const double steeper =
       clock > gpu.power.voltage_knee.value() ? 2 * gpu.power.voltage_slope * clock / v : 0;
-  return std::max(0.5, 0.75 * (1 + steeper) * relative * state.limiter.seen_w);
+  return std::max(0.5, 0.75 * (1 + steeper) * relative * seen.value());
 }
 
 }  // namespace
@@ -70,6 +70,15 @@ void limiter_sees(SimGpuState& state, const GpuConstants& gpu, double span_s) {
       state.segment.estimate_w + (limiter.seen_estimate_w - state.segment.estimate_w) * keep;
 }
 
+double limiter_steps(const GpuConstants& gpu, double clock, Watts limit, Watts seen, Watts judged) {
+  const double per_step = watts_per_step(gpu, clock, seen);
+  const double excess = judged.value() - limit.value() * gpu.limiter.target;
+  if (excess > 0) return std::ceil(gpu.limiter.gain * excess / per_step);
+  // Releases only what it will not have to take back immediately.
+  const double free = -excess / per_step - 1;
+  return free > 0 ? -std::max(1.0, std::floor(gpu.limiter.gain * free)) : 0;
+}
+
 bool limiter_decides(SimGpuState& state, const GpuConstants& gpu) {
   LimiterState& limiter = state.limiter;
   limiter.next_s += gpu.limiter.period.value();
@@ -86,14 +95,7 @@ bool limiter_decides(SimGpuState& state, const GpuConstants& gpu) {
   const double hunting = gpu.limiter.hunting * state.effects.limiter_hunting;
   if (hunting > 0) seen += hunting * limit * state.random.gaussian();
   const double step = gpu.clocks.sm_step.value();
-  const double per_step = watts_per_step(state, gpu, before);
-  const double excess = seen - target;
-  double steps = std::ceil(gpu.limiter.gain * excess / per_step);
-  if (excess <= 0) {
-    // Releases only what it will not have to take back immediately.
-    const double free = -excess / per_step - 1;
-    steps = free > 0 ? -std::max(1.0, std::floor(gpu.limiter.gain * free)) : 0;
-  }
+  double steps = limiter_steps(gpu, before, Watts(limit), Watts(limiter.seen_w), Watts(seen));
   limiter.thermal = state.die_c >= gpu.thermal.slowdown.value();
   if (limiter.thermal) steps = std::max(steps, 1.0);
   const double room = sm_ceiling(state, gpu) - gpu.clocks.sm_min.value();

@@ -16,6 +16,10 @@ double sm_ceiling(const SimGpuState& state, const GpuConstants& gpu);
 double sm_in_force(const SimGpuState& state, const GpuConstants& gpu);
 double limit_in_force(const SimGpuState& state, const GpuConstants& gpu);
 
+// Steps by which the limiter lowers a clock (negative: raises it) after an averaging period that
+// used `seen` watts, where it takes the power for `judged`.
+double limiter_steps(const GpuConstants& gpu, double clock, Watts limit, Watts seen, Watts judged);
+
 // Updates the limiter's power average; called before a segment ends.
 void limiter_sees(SimGpuState& state, const GpuConstants& gpu, double span_s);
 // Runs one decision, at limiter.next_s. True if the SM clock changes.

@@ -131,6 +131,24 @@ TEST(Limiter, AgreesWithTheSteadyStateWhenItCannotHunt) {
   }
 }
 
+TEST(Limiter, AgreesWithTheSteadyStateWhileItHunts) {
+  for (const double strength : {1.0, 2.0}) {
+    for (const char* key : {"v100-pcie", "rtx3080ti", "a4000"}) {
+      const GpuConstants gpu = typical(sheet_of(key).constants);
+      const Load load = simple_load(1e12, 2e10);
+      const Effects hunts = {1, strength, 0, 1};
+      const Setting half = {.power_limit = gpu.limit.min + (gpu.limit.normal - gpu.limit.min) / 2};
+      for (const Setting& setting : {Setting(), half}) {
+        const Means run = measure(gpu, load, setting, hunts, 200);
+        const SteadyState truth = steady_state(gpu, load, setting, CardTraits(), hunts);
+
+        EXPECT_NEAR(run.power_w / truth.power.value(), 1, 0.005) << key << strength;
+        EXPECT_NEAR(run.seconds_per_iteration / truth.time.value(), 1, 0.005) << key << strength;
+      }
+    }
+  }
+}
+
 TEST(Effects, LimiterHuntingSawsTheClock) {
   const GpuConstants gpu = typical(sheet_of("h200").constants);
   Load load = simple_load(0, 0);

@@ -25,15 +25,22 @@ GpuIdentity identity_of(const GpuSheet& sheet, std::uint64_t seed) {
   return identity;
 }
 
+std::uint64_t state_seed(const GpuSheet& sheet, std::uint64_t seed) {
+  return derive_seed(seed, sheet.key.c_str());
+}
+
 }  // namespace
+
+CardTraits card_of(const GpuSheet& sheet, std::uint64_t seed) {
+  return make_sim_gpu(sheet.constants, state_seed(sheet, seed)).card;
+}
 
 SimGpu::SimGpu(GpuSheet sheet, Clock& clock, const SimGpuOptions& options)
     : sheet_(std::move(sheet)),
       clock_(clock),
       options_(options),
       origin_(clock.now()),
-      state_(make_sim_gpu(sheet_.constants, derive_seed(options.seed, sheet_.key.c_str()),
-                          options.effects)),
+      state_(make_sim_gpu(sheet_.constants, state_seed(sheet_, options.seed), options.effects)),
       identity_(identity_of(sheet_, options.seed)),
       capabilities_(capabilities_of(sheet_)) {
   if (!options_.run_seed) return;

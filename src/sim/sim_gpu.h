@@ -30,6 +30,10 @@ struct SimGpuOptions {
   std::optional<std::uint64_t> run_seed = {};
 };
 
+// The card that a SimGpu of this sheet and this seed (SimGpuOptions::seed) simulates: how it
+// differs from the sheet.
+CardTraits card_of(const GpuSheet& sheet, std::uint64_t seed);
+
 class SimGpu final : public Gpu {
  public:
   // Starts idle. `clock` must outlive this.

@@ -4,19 +4,82 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "gpu/setting_grid.h"
+#include "sim/job_steps.h"
+#include "sim/limiter.h"
 #include "sim/part_rate.h"
+#include "sim/sim_random.h"
 
 namespace hypermile {
 namespace {
 
-// In an iteration this many times longer than the limiter's averaging, each part has its own clock.
-constexpr double kLongAgainstLimiter = 8;
+// A limiter that acts is followed for so many of its periods, after the first of which it has
+// settled: enough for a mean clock that is known to some hundredths of a percent. The seed is the
+// same for every setting, so that settings compare.
+constexpr int kFollowed = 4000;
+constexpr int kSettling = 100;
+constexpr std::uint64_t kLimiterSeed = 1;
+// Standard deviations of its hunting by which power must stay below the limit for the limiter never
+// to act.
+constexpr double kNeverReached = 4;
+constexpr std::uint32_t kWhole = kMaxParts;  // stands for all parts of an iteration at once
 
 struct Point {
   double time_s = 0, energy_j = 0, clock_s = 0;  // clock_s: clock × time
   bool capped = false;
+
+  void add(double runs, const Point& other) {
+    time_s += runs * other.time_s;
+    energy_j += runs * other.energy_j;
+    clock_s += runs * other.clock_s;
+    capped = capped || other.capped;
+  }
+};
+
+// The limiter of a card whose heat has settled, from some periods before time 0 on.
+class FollowedLimiter {
+ public:
+  FollowedLimiter(const GpuConstants& gpu, double limit_w, double hunting_w, double most_mhz)
+      : gpu_(gpu),
+        limit_w_(limit_w),
+        hunting_w_(hunting_w),
+        most_mhz_(most_mhz),
+        now_(-kSettling * gpu.limiter.period.value()),
+        next_(now_ + gpu.limiter.period.value()) {}
+
+  double now() const { return now_; }
+  double clock() const { return most_mhz_ - trim_mhz_; }
+
+  // Runs at this rate for `span` seconds or until the limiter decides; returns what has passed.
+  double pass(const PartRate& rate, double power_w, double span) {
+    const double passed = std::min(span, next_ - now_);
+    const double estimate_w = rate.busy_s / (rate.wait_s + rate.busy_s) * rate.estimate_w;
+    const double keep = std::exp(-passed / gpu_.limiter.averaging.value());
+    seen_w_ = power_w + (seen_w_ - power_w) * keep;
+    seen_estimate_w_ = estimate_w + (seen_estimate_w_ - estimate_w) * keep;
+    now_ += passed;
+    if (now_ >= next_) decide();
+    return passed;
+  }
+
+ private:
+  void decide() {
+    next_ += gpu_.limiter.period.value();
+    const Watts judged(std::max(seen_w_, seen_estimate_w_) + hunting_w_ * random_.gaussian());
+    const double steps = limiter_steps(gpu_, clock(), Watts(limit_w_), Watts(seen_w_), judged);
+    const double room = std::max(0.0, most_mhz_ - gpu_.clocks.sm_min.value());
+    trim_mhz_ = std::clamp(trim_mhz_ + steps * gpu_.clocks.sm_step.value(), 0.0, room);
+  }
+
+  const GpuConstants& gpu_;
+  double limit_w_, hunting_w_, most_mhz_;
+  double now_, next_;
+  double trim_mhz_ = 0, seen_w_ = 0, seen_estimate_w_ = 0;
+  SimRandom random_{kLimiterSeed};
 };
 
 class Steady {
@@ -25,7 +88,9 @@ class Steady {
          const Effects& effects)
       : gpu_(gpu), load_(load), card_(card), effects_(effects) {
     memory_ = setting.memory_clock.value_or(gpu.clocks.memory_default).value();
-    limit_ = setting.power_limit.value_or(gpu.limit.normal).value() * gpu.limiter.target;
+    limit_ = setting.power_limit.value_or(gpu.limit.normal).value();
+    target_ = limit_ * gpu.limiter.target;
+    hunting_ = limit_ * gpu.limiter.hunting * effects.limiter_hunting;
     locked_ = setting.sm_clock.has_value();
     ceiling_ = setting.sm_clock.value_or(gpu.clocks.sm_boost).value();
     // The power at which the die settles at its slowdown temperature.
@@ -81,45 +146,40 @@ class Steady {
         runs = visit / static_cast<double>(phase.every);
       }
       if (runs <= 0) continue;
-      const Point point = iteration(phase);
-      sum.time_s += runs * point.time_s;
-      sum.energy_j += runs * point.energy_j;
-      sum.clock_s += runs * point.clock_s;
-      sum.capped = sum.capped || point.capped;
+      sum.add(runs, iteration(phase));
     }
     return sum;
   }
 
+  // At the highest clocks that cooling and limiter permit.
   Point iteration(const PhaseWork& phase) const {
-    const PartRate whole = rate_of(phase, 0, phase.part_count, top_);
-    const double time = whole.wait_s + whole.busy_s;
-    if (time < kLongAgainstLimiter * gpu_.limiter.averaging.value()) {
-      return held(phase, 0, phase.part_count);
+    const double cool = coolest(phase);
+    const PartRate whole = whole_rate(phase, cool);
+    const std::vector<std::uint32_t> units = units_of(phase, Seconds(whole.wait_s + whole.busy_s));
+    for (const std::uint32_t unit : units) {
+      const PartRate rate = unit == kWhole ? whole : rate_of(phase.parts[unit], cool);
+      if (judged(rate) > target_ - kNeverReached * hunting_) return limited(phase, units, cool);
     }
-    Point sum;
-    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
-      const Point part = held(phase, i, i + 1);
-      sum.time_s += part.time_s;
-      sum.energy_j += part.energy_j;
-      sum.clock_s += part.clock_s;
-      sum.capped = sum.capped || part.capped;
-    }
-    return sum;
+    return at(whole, cool, cool < top_);
   }
 
-  // Parts [from, to) of an iteration at the highest clock that the limiter permits.
-  Point held(const PhaseWork& phase, std::uint32_t from, std::uint32_t to) const {
-    double clock = top_;
-    bool capped = false;
-    if (too_much(phase, from, to, clock)) {
-      capped = true;
-      double low = gpu_.clocks.sm_min.value();
-      while (clock - low > 0.05) {
-        const double middle = (low + clock) / 2;
-        (too_much(phase, from, to, middle) ? clock : low) = middle;
-      }
+  // What runs at one rate each, in order, as in the simulated card: parts, or the whole.
+  std::vector<std::uint32_t> units_of(const PhaseWork& phase, Seconds time) const {
+    if (!runs_by_parts(load_, phase, time)) return {kWhole};
+    std::vector<std::uint32_t> repeating, units;
+    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+      if (phase.parts[i].each_micro_batch) repeating.push_back(i);
     }
-    const PartRate rate = rate_of(phase, from, to, clock);
+    for (std::uint32_t batch = 0; batch < load_.micro_batches; ++batch) {
+      units.insert(units.end(), repeating.begin(), repeating.end());
+    }
+    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+      if (!phase.parts[i].each_micro_batch) units.push_back(i);
+    }
+    return units;
+  }
+
+  Point at(const PartRate& rate, double clock, bool capped) const {
     Point point;
     point.time_s = rate.wait_s + rate.busy_s;
     point.energy_j = point.time_s * mean_power(rate, 1, leakage_);
@@ -128,30 +188,82 @@ class Steady {
     return point;
   }
 
-  // True where power at `clock` exceeds what the limiter or the cooling permits.
-  bool too_much(const PhaseWork& phase, std::uint32_t from, std::uint32_t to, double clock) const {
-    const PartRate rate = rate_of(phase, from, to, clock);
+  // The power that the limiter sees.
+  double judged(const PartRate& rate) const {
     const double busy = rate.busy_s / std::max(1e-12, rate.wait_s + rate.busy_s);
-    const double power = mean_power(rate, 1, leakage_);
-    return std::max(power, busy * rate.estimate_w) > limit_ || power > coolable_;
+    return std::max(mean_power(rate, 1, leakage_), busy * rate.estimate_w);
   }
 
-  PartRate rate_of(const PhaseWork& phase, std::uint32_t from, std::uint32_t to,
-                   double clock) const {
-    std::array<WeightedRate, kMaxParts> parts;
-    for (std::uint32_t i = from; i < to; ++i) {
-      parts[i - from].rate = part_rate(gpu_, card_, phase.parts[i], clock, memory_, leakage_,
-                                       effects_.clock_stretching);
-      parts[i - from].runs = phase.parts[i].each_micro_batch ? load_.micro_batches : 1;
+  // The highest clock at which the die stays below its slowdown temperature.
+  double coolest(const PhaseWork& phase) const {
+    const auto fits = [&](double clock) {
+      return mean_power(whole_rate(phase, clock), 1, leakage_) <= coolable_;
+    };
+    if (fits(top_)) return top_;
+    double low = gpu_.clocks.sm_min.value();
+    double high = top_;
+    while (high - low > 0.05) {
+      const double middle = (low + high) / 2;
+      (fits(middle) ? low : high) = middle;
     }
-    return blend(parts.data(), to - from);
+    return low;
+  }
+
+  // At the limit. A limiter that errs about the power takes back at once what it released too much,
+  // and releases late: the mean clock lies below the one that the limit would permit. So its own
+  // steps are followed, through one iteration after the other.
+  Point limited(const PhaseWork& phase, std::span<const std::uint32_t> units, double most) const {
+    FollowedLimiter limiter(gpu_, limit_, hunting_, most);
+    std::map<std::pair<double, std::uint32_t>, PartRate> rates;
+    Point sum;
+    double iterations = 0;
+    while (limiter.now() < kFollowed * gpu_.limiter.period.value()) {
+      const bool counts = limiter.now() >= 0;
+      for (const std::uint32_t unit : units) {
+        double left = 1;
+        while (left > 0) {
+          const double clock = limiter.clock();
+          const auto [known, missing] = rates.try_emplace({clock, unit});
+          PartRate& rate = known->second;
+          if (missing) {
+            rate = unit == kWhole ? whole_rate(phase, clock) : rate_of(phase.parts[unit], clock);
+          }
+          const Point whole = at(rate, clock, false);
+          const double passed =
+              limiter.pass(rate, whole.energy_j / whole.time_s, left * whole.time_s);
+          const double done = std::min(left, passed / whole.time_s);
+          left = left * whole.time_s > passed ? left - done : 0;
+          if (counts) sum.add(done, whole);
+        }
+      }
+      iterations += counts ? 1 : 0;
+    }
+    sum.capped = sum.clock_s < most * sum.time_s;
+    sum.time_s /= iterations;
+    sum.energy_j /= iterations;
+    sum.clock_s /= iterations;
+    return sum;
+  }
+
+  PartRate rate_of(const PartWork& part, double clock) const {
+    return part_rate(gpu_, card_, part, clock, memory_, leakage_, effects_.clock_stretching);
+  }
+
+  PartRate whole_rate(const PhaseWork& phase, double clock) const {
+    std::array<WeightedRate, kMaxParts> parts;
+    for (std::uint32_t i = 0; i < phase.part_count; ++i) {
+      parts[i].rate = rate_of(phase.parts[i], clock);
+      parts[i].runs = phase.parts[i].each_micro_batch ? load_.micro_batches : 1;
+    }
+    return blend(parts.data(), phase.part_count);
   }
 
   const GpuConstants& gpu_;
   const Load& load_;
   const CardTraits& card_;
   const Effects& effects_;
-  double memory_ = 0, limit_ = 0, coolable_ = 0, ceiling_ = 0, top_ = 0, leakage_ = 0;
+  double memory_ = 0, limit_ = 0, target_ = 0, hunting_ = 0, coolable_ = 0, ceiling_ = 0, top_ = 0,
+         leakage_ = 0;
   bool locked_ = false;
 };
 

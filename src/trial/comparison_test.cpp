@@ -32,6 +32,28 @@ TEST(Comparison, PutsEveryPolicyBesideADefaultRunOfTheSameJob) {
   EXPECT_GT(bisection.result.saved, 0);
 }
 
+// The truth is of the card that the seed gives, whose power and heat differ from the sheet's. On a
+// card that its power limit holds back, another card's truth is off by more than a percent.
+TEST(Comparison, JudgesACardAtItsLimitByItsOwnTruth) {
+  const std::vector<std::string> policies = {"fixed:sm=1590"};
+  std::vector<SimulatedJob> jobs;
+  for (const char* workload : {"vgg16", "diffusion_64", "gpt2_accumulated"}) {
+    SimulatedJob job = job_for_test(1500, {0, 1, 0, 1});
+    job.sheet = *load_gpu_sheet("a4000");
+    job.workload = *load_workload(workload);
+    jobs.push_back(std::move(job));
+  }
+
+  const auto comparison = compare(jobs, policies, {});
+
+  ASSERT_TRUE(comparison.ok()) << comparison.error().line();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& result = comparison->outcomes[i].result;
+    EXPECT_NEAR(result.final_slowdown, result.slowdown, 0.003) << jobs[i].workload.key;
+    EXPECT_NEAR(result.final_saved, result.saved, 0.005) << jobs[i].workload.key;
+  }
+}
+
 TEST(Comparison, DoesNotDependOnTheNumberOfThreads) {
   std::vector<SimulatedJob> jobs = {job_for_test(600, {}), job_for_test(600, {}),
                                     job_for_test(600, {})};

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "record/machine_facts.h"
-#include "sim/advance.h"
+#include "sim/sim_gpu.h"
 #include "sim/steady_state.h"
 #include "trial/judge/truth.h"
 
@@ -18,9 +18,8 @@ Outcome true_outcome(const SimulatedJob& job, const Curve& truth, const Setting&
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     if (curve.points[i].setting == setting) return outcome_of(curve, i, job.objective);
   }
-  const SimGpuState card = make_sim_gpu(job.sheet.constants, job.seed, job.effects);
-  const SteadyState state =
-      steady_state(job.sheet.constants, job.workload.load, setting, card.card, job.effects);
+  const SteadyState state = steady_state(job.sheet.constants, job.workload.load, setting,
+                                         card_of(job.sheet, job.seed), job.effects);
   curve.points.push_back({setting, state.time, state.power, state.sm_clock, 1});
   return outcome_of(curve, curve.points.size() - 1, job.objective);
 }
