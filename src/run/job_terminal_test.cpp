@@ -154,8 +154,9 @@ TEST(JobOnATerminal, StopsWhenItReadsInTheBackground) {
 TEST(JobOnATerminal, IsLeftAloneByAStopThatItIgnores) {
   Terminal terminal;
 
+  // The job waits without another process: a child of bash can be stopped for a moment after fork().
   terminal.type(kDriver +
-                " bash -c 'trap \"\" TSTP; echo go-$((2+2)); sleep 1; exit 13'; "
+                " bash -c 'trap \"\" TSTP; echo go-$((2+2)); read -t 1; exit 13'; "
                 "echo code-$?\n");
   terminal.until("go-4");
   terminal.type("\x1a");
