@@ -328,11 +328,11 @@ def record(model: torch.nn.Module, arguments: Sequence[Any], named: Optional[Dic
     if "torch.utils.checkpoint" in sys.modules and hasattr(torch, "_disable_dynamo"):
         importlib.import_module("torch._dynamo")  # the first checkpoint imports it, which runs operators
     with torch.inference_mode(False):
-        arguments, named = mapped((tuple(arguments), named), _outside_of_inference)
+        plain, plain_named = mapped((tuple(arguments), named), _outside_of_inference)
         trace = _Trace(model)
         _tell_higher_order()
         with unchanged_buffers(model), _hooks(model, trace), _functions(trace), _no_fast_path(model), torch.enable_grad(), trace:
-            output = model(*arguments, **named)
+            output = model(*plain, **plain_named)
         trace.recording.unused = [name for name, p in model.named_parameters() if trace.parameter(p) not in trace.used]
         return trace.finish(output)
 
