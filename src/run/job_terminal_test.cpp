@@ -154,7 +154,8 @@ TEST(JobOnATerminal, StopsWhenItReadsInTheBackground) {
 TEST(JobOnATerminal, IsLeftAloneByAStopThatItIgnores) {
   Terminal terminal;
 
-  // The job waits without another process: a child of bash can be stopped for a moment after fork().
+  // The job waits without another process: a child of bash can be stopped for a moment after
+  // fork().
   terminal.type(kDriver +
                 " bash -c 'trap \"\" TSTP; echo go-$((2+2)); read -t 1; exit 13'; "
                 "echo code-$?\n");
