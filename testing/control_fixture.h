@@ -101,7 +101,8 @@ class PortForTest final : public SettingPort {
         answers.push_back({gpu, setting, Error{ErrorCode::kTimeout, "no answer in time"}});
         continue;
       }
-      if (std::ranges::any_of(forbidden, [&](Knob knob) { return setting.has(knob); })) {
+      const auto asks_for = [&wanted = setting](Knob knob) { return wanted.has(knob); };
+      if (std::ranges::any_of(forbidden, asks_for)) {
         answers.push_back({gpu, setting, Error{ErrorCode::kPermission, "this lease may not"}});
         continue;
       }
