@@ -18,7 +18,6 @@
 #include "predict/model_file.h"
 #include "predict/model_predictor.h"
 #include "predict/ratio_prediction.h"
-#include "trial/judge/tournament.h"
 #include "trial/replayed_run.h"
 
 namespace hypermile {
@@ -149,6 +148,7 @@ Result<ReplayJob> replay_with_model(const EvaluateOptions& options) {
 }
 
 Result<ReplayJob> player(const EvaluateOptions& options) {
+  if (options.play) return options.play;
   if (options.model && options.controller) {
     return usage("--model and --controller do not go together", "leave one of them out");
   }

@@ -13,6 +13,7 @@
 #include "trial/judge/conditions.h"
 #include "trial/judge/replay.h"
 #include "trial/judge/summary.h"
+#include "trial/judge/tournament.h"
 
 namespace hypermile {
 
@@ -28,7 +29,9 @@ struct EvaluateOptions {
   // A file with a model that policies start from. The model must not be trained on these sweeps.
   std::optional<std::string> model;
   bool controller = false;  // plays the whole Controller in virtual time, not the policy alone
-  unsigned threads = 0;     // 0: one per core
+  // Plays each run in the place of all these, with `policies` as names of what it plays.
+  ReplayJob play = {};
+  unsigned threads = 0;  // 0: one per core
 };
 
 struct Evaluation {

@@ -99,7 +99,7 @@ PatternId Controller::pattern_of(const Rank& rank, const Phase& phase) {
   return rank.process == phase.process || in == nullptr ? phase.pattern() : PatternId{in->phase, 0};
 }
 
-void Controller::open_meters(Phase& phase, Instant) {
+void Controller::open_meters(Phase& phase, Instant now) {
   open_collector(phase);
   const Step& step = *phase.step;
   const bool usual = watches_default(phase);
@@ -114,13 +114,15 @@ void Controller::open_meters(Phase& phase, Instant) {
     state->maker->close();
     MeterTerms terms;
     terms.setting = applied_->told()[static_cast<std::size_t>(gpu - applied_->gpus().begin())];
+    const auto carried = continued_ ? state->carried : std::nullopt;
     terms.since = applied_->in_force_since() + step.settle;
+    terms.begun = std::max(terms.since, carried ? carried->boundary.time : now - told_late_);
     terms.pattern = pattern_of(state->rank, phase);
     terms.iterations = std::isfinite(iterations) ? std::max(1.0, iterations) : 1;
     if (!usual) terms.step = step;
     terms.plan = *phase.plan;
     terms.job_processes = state->job_processes;
-    meters_.emplace_back(state->rank, std::move(terms), continued_ ? state->carried : std::nullopt);
+    meters_.emplace_back(state->rank, std::move(terms), carried);
   }
 }
 

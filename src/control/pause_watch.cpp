@@ -15,6 +15,8 @@ constexpr double kAsLong = 3;
 constexpr double kUsual = 1.0 / 3;
 // Iterations that take less than this many times what they do at the default are no pause.
 constexpr double kSlowest = 1.5;
+// The same against those just before, which ran at the same Setting.
+constexpr double kScatters = 1.2;
 
 }  // namespace
 
@@ -25,21 +27,37 @@ constexpr double kSlowest = 1.5;
 Seconds PauseWatch::paused(const CountedBoundary& at, const StepPlan& plan) const {
   const Boundary& boundary = at.boundary;
   if (!last_ || boundary.unseen) return Seconds(0);
-  const Seconds longest = std::max(kPauseIterations * plan.typical, kShortestPause);
+  // The times of a host are even between two that are known, which spreads a short pause.
+  const Seconds least = boundary.launch == 0 ? plan.shortest_pause : kShortestPause;
   const Seconds host = boundary.time - last_->boundary.time;
-  const Seconds by_host = host > longest ? host : Seconds(0);
+  const bool long_host = host > std::max(kPauseIterations * std::max(plan.typical, recent_), least);
+  const Seconds by_host = long_host ? host : Seconds(0);
   // A host that waits for its GPU after every round: the round ends there, whatever the GPU did.
   if (plan.pause_every > 0 && !plan.real_pauses) return by_host;
   if (!boundary.gpu_time || !last_timed_) return by_host;
+  const Seconds pace = std::max(plan.typical, recent_timed_);
   const double passed = at.iteration - last_timed_->iteration;
   const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
-  const double slower = host > longest ? 1 : kSlowest;
-  if (took <= longest + slower * passed * plan.typical) return Seconds(0);
-  return took - (passed - 1) * plan.typical;
+  const double slower = long_host ? 1 : recent_timed_ > Seconds(0) ? kScatters : kSlowest;
+  const Seconds longest = std::max(kPauseIterations * pace, plan.shortest_pause);
+  if (took <= longest + slower * passed * pace) return Seconds(0);
+  return took - (passed - 1) * pace;
+}
+
+// How long an iteration took before `at`, on each axis.
+void PauseWatch::keep_pace(const CountedBoundary& at) {
+  const Boundary& boundary = at.boundary;
+  const bool follows = last_ && !boundary.unseen && boundary.iterations > 0;
+  recent_ = follows ? (boundary.time - last_->boundary.time) / boundary.iterations : Seconds(0);
+  if (!boundary.gpu_time || !last_timed_) return;
+  const double passed = at.iteration - last_timed_->iteration;
+  const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
+  recent_timed_ = passed > 0 && took > Seconds(0) ? took / passed : Seconds(0);
 }
 
 Pause PauseWatch::add(const CountedBoundary& at, const StepPlan& plan) {
   const Seconds pause = paused(at, plan);
+  keep_pace(at);
   last_ = at;
   if (pause > Seconds(0)) last_timed_.reset();
   if (at.boundary.gpu_time) last_timed_ = at;

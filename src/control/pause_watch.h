@@ -13,9 +13,8 @@
 namespace hypermile {
 
 // A gap between two iterations is a pause when it is at least this many iterations long and no
-// shorter than a host may wait for its GPU.
+// shorter than the plan's shortest pause.
 inline constexpr double kPauseIterations = 4;
-inline constexpr Seconds kShortestPause = milliseconds(300);
 
 // A Boundary and how many iterations of its phase there had been.
 struct CountedBoundary {
@@ -37,9 +36,14 @@ class PauseWatch {
 
  private:
   Seconds paused(const CountedBoundary& at, const StepPlan& plan) const;
+  void keep_pace(const CountedBoundary& at);
 
   std::optional<CountedBoundary> last_, last_timed_;  // the latter with a GPU time
   double last_pause_ = 0;                             // the iteration behind it
+  // Per iteration, before the last Boundary: at a slow Setting every iteration is long and none is
+  // a pause.
+  Seconds recent_ = Seconds(0);
+  Seconds recent_timed_ = Seconds(0);  // the same by the GPU's times
 };
 
 }  // namespace hypermile

@@ -66,6 +66,39 @@ TEST_F(PauseWatchTest, SeesInGpuTimesAPauseThatTheHostsTimesHide) {
   }
 }
 
+// An evaluation of a small data set, after every epoch of fifty iterations.
+TEST_F(PauseWatchTest, SeesInGpuTimesAPauseThatIsShorterThanAHostMayWait) {
+  plan_ = {milliseconds(10), 600, 10, 50, true, milliseconds(120), kShortestTimedPause};
+  Seconds gpu;
+  for (int i = 1; i <= 200; ++i) {
+    const Seconds took = milliseconds(10) + (i % 50 == 48 ? milliseconds(110) : Seconds(0));
+    time_ = time_ + took;
+    gpu += took;
+    const bool timed = i % 5 == 0;
+    const Boundary at{.pattern = {},
+                      .time = time_,
+                      .gpu_time = timed ? std::optional(gpu) : std::nullopt,
+                      .launch = 7};
+    EXPECT_EQ(watch_.add({at, ++iteration_}, plan_), i % 50 == 0 ? Pause::kUsual : Pause::kNone)
+        << i;
+  }
+}
+
+// Else no look at a slow Setting would ever be cut.
+TEST_F(PauseWatchTest, TakesNoIterationOfASlowSettingForAPause) {
+  plan_ = {milliseconds(10), 600, 10, 50, true, milliseconds(120), kShortestTimedPause};
+  iterate(50);
+  int pauses = 0;
+  Seconds gpu;
+  for (int i = 1; i <= 50; ++i) {
+    time_ = time_ + milliseconds(60);
+    gpu += milliseconds(60);
+    const Boundary at{.pattern = {}, .time = time_, .gpu_time = gpu, .launch = 7};
+    pauses += watch_.add({at, ++iteration_}, plan_) != Pause::kNone;
+  }
+  EXPECT_LE(pauses, 1);
+}
+
 // Such a host's waits are part of the mean that the plan calls typical, so that GPU times, where
 // there are any, show no pause.
 TEST_F(PauseWatchTest, AHostThatWaitsAfterEveryRoundEndsItThereWhateverTheGpuDid) {

@@ -79,6 +79,10 @@ bool PhaseWatch::on_gpu() const {
   return gpu_.size() >= kPoints;
 }
 
+Seconds PhaseWatch::shortest_pause() const {
+  return on_gpu() || ticks_ ? kShortestTimedPause : kShortestPause;
+}
+
 std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   const std::vector<Point>& points = on_gpu() ? gpu_ : host_;
   std::vector<Gap> gaps;
@@ -92,10 +96,8 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   for (const Gap& gap : gaps) each.push_back(gap.time.value() / std::max(1.0, gap.iterations));
   std::ranges::nth_element(each, each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2));
   const Seconds median(each[each.size() / 2]);
-  for (Gap& gap : gaps) {
-    gap.pause =
-        gap.time - gap.iterations * median > std::max(kPauseIterations * median, kShortestPause);
-  }
+  const Seconds longest = std::max(kPauseIterations * median, shortest_pause());
+  for (Gap& gap : gaps) gap.pause = gap.time - gap.iterations * median > longest;
   return gaps;
 }
 
@@ -185,6 +187,7 @@ StepPlan PhaseWatch::plan() const {
     plan.pause_every = apart;
     plan.pause = longest;
     plan.real_pauses = on_gpu() || ticks_;
+    plan.shortest_pause = shortest_pause();
   }
   return plan;
 }

@@ -41,6 +41,7 @@ class PhaseWatch {
     bool pause = false;
   };
   bool on_gpu() const;
+  Seconds shortest_pause() const;
   std::vector<Gap> gaps() const;
   static IterationSizes sizes_of(const std::vector<Gap>& gaps);
 

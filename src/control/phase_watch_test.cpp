@@ -50,6 +50,24 @@ TEST(PhaseWatch, KnowsAStalledJobFromAHostThatRunsAheadByTheGpusTimes) {
   EXPECT_NEAR(plan.pause_every, 40, 1);
 }
 
+TEST(PhaseWatch, FindsShortPausesInTheGpusTimesAlone) {
+  const auto watched = [](bool gpu_times) {
+    PhaseWatch watch;
+    for (int i = 0; i < 50 * 6; ++i) {
+      Boundary boundary;
+      boundary.time =
+          Instant::from_nanoseconds(0) + milliseconds(16) * i + milliseconds(110) * (i / 50);
+      boundary.iterations = i == 0 ? 0 : 1;
+      boundary.launch = 7;
+      if (gpu_times && i % 5 == 0) boundary.gpu_time = boundary.time.since_origin();
+      watch.add(boundary);
+    }
+    return watch.plan();
+  };
+  EXPECT_NEAR(watched(true).pause_every, 50, 1);
+  EXPECT_EQ(watched(false).pause_every, 0) << "a host may wait for its GPU for so long";
+}
+
 // Batches of five lengths in turn: 100 ms and 1,000 blocks on average, of which `fixed` ms do not
 // depend on the length; a little noise.
 PhaseWatch batches_of_several_lengths(double spread, double fixed) {

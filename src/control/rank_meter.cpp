@@ -39,6 +39,7 @@ void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
   at.behind_pause = pause == Pause::kUsual;
   const Boundary& boundary = at.boundary;
   if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
+  passed_ += boundary.iterations + boundary.unseen.value_or(0);
   // One that has all it wanted goes on until it is closed: the next begins where it ends, and no
   // iteration may be lost between the two.
   if (!builder_) {
@@ -177,7 +178,7 @@ std::optional<CountedBoundary> RankMeter::end() const {
 bool RankMeter::overdue(Instant now, Seconds late) const {
   if (!terms_.step.abort_above || done()) return false;
   const double wanted = terms_.iterations + kPausePatience * terms_.plan.pause_every;
-  const Seconds passed = now - terms_.since - late;
+  const Seconds passed = now - terms_.begun - late;
   return passed > kOverdue * (wanted + 1) * *terms_.step.abort_above && is_beyond(now, late);
 }
 
@@ -187,16 +188,15 @@ bool RankMeter::is_beyond(Instant now, Seconds late) const {
 }
 
 Seconds RankMeter::least_time(Instant now, Seconds late) const {
-  const double ended = waited_ + (builder_ ? iterations_ + 1 : 0);
-  return (now - terms_.since - late) / (ended + 1);
+  return (now - terms_.begun - late) / (passed_ + 1);
 }
 
 Window RankMeter::interrupted(Instant now, Seconds late) const {
   Window window;
   window.setting = terms_.setting;
   window.pattern = terms_.pattern;
-  window.begin = terms_.since;
-  window.duration = now - terms_.since;
+  window.begin = terms_.begun;
+  window.duration = now - terms_.begun;
   window.unusable = "it was interrupted";
   const Seconds least = least_time(now, late);
   if (!is_beyond(now, late)) return window;
@@ -205,7 +205,7 @@ Window RankMeter::interrupted(Instant now, Seconds late) const {
   for (const SamplerReading& reading : rank_.gpu->recent()) {
     const Sample& sample = reading.sample;
     const auto& power = sample.power_instant ? sample.power_instant : sample.power_average;
-    if (sample.time < terms_.since || !power) continue;
+    if (sample.time < terms_.begun || !power) continue;
     sum += power->value();
     ++readings;
   }

@@ -21,6 +21,11 @@ struct IterationSizes {
   double weigh(double iterations, std::optional<double> blocks) const;
 };
 
+// A host may wait for its GPU for so long without pausing. The GPU's own times and exact ticks show
+// shorter pauses, down to the spacing of GPU times.
+inline constexpr Seconds kShortestPause = milliseconds(300);
+inline constexpr Seconds kShortestTimedPause = milliseconds(50);
+
 struct StepPlan {
   Seconds typical;               // median time of an iteration
   double window_iterations = 0;  // in one Window
@@ -32,6 +37,8 @@ struct StepPlan {
   bool real_pauses = false;
   // The longest of them that was seen, with the iteration that it interrupts.
   Seconds pause = Seconds(0);
+  // What is shorter is no pause.
+  Seconds shortest_pause = kShortestPause;
   IterationSizes sizes = {};
 };
 

@@ -18,12 +18,10 @@
 #include "policy/makers.h"
 #include "policy/mix.h"
 #include "policy/response.h"
-#include "policy/search_constants.h"
 
 namespace hypermile {
 namespace {
 
-constexpr SearchConstants kSearch;
 // Without a bound, no Setting slower than this many times the default is kept.
 constexpr double kSlowestUnbounded = 4;
 // A window whose time has a larger relative error than this shows nothing of its Setting.
@@ -70,8 +68,8 @@ class HypermilePolicy : public Policy {
   double look_iterations() const { return context_.window_iterations + context_.settle_iterations; }
   // Iterations at one Setting of the mix at a time.
   double dwell() const {
-    return std::max(kSearch.dwell_windows * context_.window_iterations,
-                    kSearch.dwell_settles * context_.settle_iterations);
+    return std::max(search_.dwell_windows * context_.window_iterations,
+                    search_.dwell_settles * context_.settle_iterations);
   }
   Step step(std::size_t setting, double iterations, bool exploring, std::string why) const;
   Step look(std::size_t setting) const;
@@ -79,6 +77,7 @@ class HypermilePolicy : public Policy {
   Step run(const Mix& mix, const Rest& rest);
 
   PolicyContext context_;
+  SearchConstants search_;
   Response response_;
   const JobLedger* ledger_ = nullptr;
   double slowest_ = kSlowestUnbounded;
@@ -94,13 +93,14 @@ class HypermilePolicy : public Policy {
 
 HypermilePolicy::HypermilePolicy(const PolicyContext& context)
     : context_(context),
-      response_(context, usual_prior()),
+      search_(context.search),
+      response_(context, context.prior ? *context.prior : usual_prior()),
       kept_(context.settings.size()),
       bad_(context.settings.size()) {
   if (!(context_.window_iterations >= 1)) context_.window_iterations = 30;
   if (!(context_.settle_iterations >= 0)) context_.settle_iterations = 0;
   if (const auto bound = effective_bound(context_.objective)) {
-    slowest_ = 1 + kSearch.crawl * *bound;
+    slowest_ = 1 + search_.crawl * *bound;
   }
   if (context_.remembered) response_.recall(*context_.remembered);
 }
@@ -121,8 +121,8 @@ double HypermilePolicy::allowed_after(double defaults) const {
   const double window = context_.window_iterations;
   const double sure = ledger_->sure_job();
   const double left = std::max(sure - ledger_->done(), window);
-  const double doubt = kSearch.surely * ledger_->pace_error(defaults);
-  return std::min(kSearch.most_planned * *bound,
+  const double doubt = search_.surely * ledger_->pace_error(defaults);
+  return std::min(search_.most_planned * *bound,
                   ((*bound - doubt) * sure - ledger_->lost()) / left);
 }
 
@@ -136,7 +136,7 @@ HypermilePolicy::Rest HypermilePolicy::plan(std::span<const Candidate> known) co
   const double sure = ledger_->sure_job() - ledger_->done();
   const double windows = sure / context_.window_iterations;
   double most = -1;
-  for (double more = 0; more < windows; more = std::ceil(more * kSearch.plan_steps + 1)) {
+  for (double more = 0; more < windows; more = std::ceil(more * search_.plan_steps + 1)) {
     const double allowed = allowed_after(more);
     const double saved = (windows - more) * (1 - choose(known, allowed).price);
     if (saved <= most) continue;
@@ -146,7 +146,7 @@ HypermilePolicy::Rest HypermilePolicy::plan(std::span<const Candidate> known) co
   }
   // Whatever is planned, what is surely left must suffice for the next dwell.
   if (const auto bound = effective_bound(context_.objective)) {
-    const double lost = ledger_->lost() + kSearch.surely * ledger_->lost_error();
+    const double lost = ledger_->lost() + search_.surely * ledger_->lost_error();
     rest.allowed = std::min(rest.allowed, (*bound * ledger_->sure_job() - lost) / dwell());
   }
   return rest;
@@ -183,7 +183,7 @@ std::vector<Candidate> HypermilePolicy::known() const {
   const Watts usual = ledger_->default_power();
   for (const SeenSetting& one : ledger_->seen()) {
     const Candidate candidate = candidate_of(one.setting);
-    if (candidate.time > slowest_ || bad_[one.setting] >= kSearch.bad_windows) continue;
+    if (candidate.time > slowest_ || bad_[one.setting] >= search_.bad_windows) continue;
     if (budget && usual * std::exp(response_.at(one.setting).log_power) > *budget) continue;
     candidates.push_back(candidate);
   }
@@ -199,7 +199,7 @@ Mix HypermilePolicy::choose(std::span<const Candidate> known, double allowed) co
   const Mix best = best_single(known, 1 + allowed);
   for (const Candidate& one : known) {
     const bool stays = one.setting == steady_ && one.time <= 1 + allowed;
-    if (stays && one.price < best.price + kSearch.steady_gain) {
+    if (stays && one.price < best.price + search_.steady_gain) {
       return {steady_, steady_, 1, one.time, one.price, 0};
     }
   }
@@ -244,8 +244,8 @@ HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> k
 
 // What a mean over the first few iterations of a look may exceed the truth by.
 double HypermilePolicy::spread() const {
-  return kSearch.plainly * ledger_->time_noise() *
-         std::sqrt(context_.window_iterations / kSearch.cut_iterations);
+  return search_.plainly * ledger_->time_noise() *
+         std::sqrt(context_.window_iterations / search_.cut_iterations);
 }
 
 // Iterations that a look takes where the Setting is so many times slower: it is cut as soon as that
@@ -256,7 +256,7 @@ double HypermilePolicy::look_length(double time) const {
   const double plain = spread() / beyond;
   return context_.settle_iterations +
          std::min(context_.window_iterations,
-                  kSearch.cut_iterations * std::max(1.0, plain * plain));
+                  search_.cut_iterations * std::max(1.0, plain * plain));
 }
 
 // Whether the job can bear what the look may lose at worst.
@@ -268,8 +268,8 @@ bool HypermilePolicy::may_look(std::size_t setting, const Rest& rest) const {
   };
   const double sure = std::max(ledger_->sure_job() - ledger_->done(), context_.window_iterations);
   const double spare = rest.allowed * sure;
-  if (loss(2) <= kSearch.look_risk * spare) return true;
-  return response_.place(setting).memory > 0 && loss(1) <= kSearch.memory_risk * spare;
+  if (loss(2) <= search_.look_risk * spare) return true;
+  return response_.place(setting).memory > 0 && loss(1) <= search_.memory_risk * spare;
 }
 
 // Memory clocks are few and far apart: each is tried only after the next higher one.
@@ -301,12 +301,12 @@ std::optional<std::size_t> HypermilePolicy::best_look(const Rest& rest,
   double most = 0;
   for (std::size_t setting = 1; setting < response_.size(); ++setting) {
     if (setting == mix.fast || setting == mix.slow || response_.is_default(setting)) continue;
-    if (bad_[setting] >= kSearch.bad_windows) continue;
+    if (bad_[setting] >= search_.bad_windows) continue;
     if (response_.place(setting).memory > deepest) continue;
     const Prospect look = prospect(known, mix, setting, rest.allowed);
-    if (look.gain < kSearch.least_look || 1 - mix.price + look.gain < kSearch.least_gain) continue;
+    if (look.gain < search_.least_look || 1 - mix.price + look.gain < search_.least_gain) continue;
     const double profit =
-        look.gain * (rest.iterations - look_iterations()) - kSearch.look_pays * look.cost;
+        look.gain * (rest.iterations - look_iterations()) - search_.look_pays * look.cost;
     if (profit <= most || !may_look(setting, rest)) continue;
     most = profit;
     best = setting;
@@ -327,7 +327,7 @@ bool HypermilePolicy::default_is_due(const Rest& rest, const Mix& mix) const {
   if (seen + 0.5 <= (seen + rest.defaults) * share) return true;
   // However little seems to be gained: a job whose pace moves is noticed by nothing else.
   const double seldom =
-      std::max(kSearch.default_windows, kSearch.default_share * ledger_->done() / window);
+      std::max(search_.default_windows, search_.default_share * ledger_->done() / window);
   return ledger_->since_default() > seldom;
 }
 
@@ -348,7 +348,7 @@ Step HypermilePolicy::look(std::size_t setting) const {
                    fmt::format("{} may save more: {:.1f} % slower and {:.1f} % cheaper is expected",
                                to_string(context_.settings[setting]), 100 * (candidate.time - 1),
                                100 * (1 - candidate.price)));
-  look.abort_after = kSearch.cut_iterations;
+  look.abort_after = search_.cut_iterations;
   look.abort_above = ledger_->default_time() * slowest_;
   look.abort_spread = ledger_->default_time() * spread();
   return look;
@@ -390,15 +390,15 @@ Step HypermilePolicy::next() {
   asked_ = 0;
   const double window = context_.window_iterations;
   if (context_.settings.size() < 2) return keep(0, window, "there is no choice");
-  if (bad_[0] >= kSearch.bad_windows) return keep(0, window, "nothing can be measured");
-  if (ledger_ == nullptr || ledger_->default_windows() < kSearch.start_windows - 0.5) {
+  if (bad_[0] >= search_.bad_windows) return keep(0, window, "nothing can be measured");
+  if (ledger_ == nullptr || ledger_->default_windows() < search_.start_windows - 0.5) {
     return step(0, window, true, "what the default costs");
   }
   response_.fit(*ledger_);
   const std::vector<Candidate> known = this->known();
   const Rest rest = plan(known);
   const Mix best = choose(known, rest.allowed);
-  Mix mix = 1 - best.price < kSearch.least_gain && known.front().setting == 0 ? Mix() : best;
+  Mix mix = 1 - best.price < search_.least_gain && known.front().setting == 0 ? Mix() : best;
   const auto bound = effective_bound(context_.objective);
   if (bound && rest.error > 0) {
     const double planned = (ledger_->lost() + (mix.time - 1) * rest.iterations) / ledger_->job();

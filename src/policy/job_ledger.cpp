@@ -21,9 +21,10 @@ constexpr std::size_t kMostCompared = 200;  // neighbouring windows; older ones 
 
 }  // namespace
 
-JobLedger::JobLedger(std::size_t settings, double window_iterations)
+JobLedger::JobLedger(std::size_t settings, double window_iterations, bool wanders)
     : settings_(settings),
       window_iterations_(window_iterations >= 1 ? window_iterations : 1),
+      wanders_(wanders),
       windows_(settings) {}
 
 void JobLedger::pass(bool off_default, double iterations, Seconds took) {
@@ -125,7 +126,7 @@ void JobLedger::begin_anew() {
   lost_before_ = lost();
   lost_unmeasured_ = open_iterations_ = open_seconds_ = 0;
   neighbour_.reset();
-  time_ = power_ = PaceTrack();
+  time_ = power_ = PaceTrack(wanders_);
   std::ranges::fill(windows_, 0);
 }
 

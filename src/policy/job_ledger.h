@@ -33,8 +33,8 @@ struct SeenSetting {
 class JobLedger {
  public:
   // `window_iterations`: the length of a full window; Settings are indices below `settings`, and 0
-  // is the default.
-  JobLedger(std::size_t settings, double window_iterations);
+  // is the default. `wanders`: whether the job's pace may move; an ablation takes it as constant.
+  JobLedger(std::size_t settings, double window_iterations, bool wanders = true);
 
   // Iterations that passed, measured or not, in order of time.
   void pass(bool off_default, double iterations, Seconds took);
@@ -101,6 +101,7 @@ class JobLedger {
 
   std::size_t settings_;
   double window_iterations_;
+  bool wanders_;
   double done_ = 0, off_ = 0;
   Seconds off_time_ = Seconds(0);
   double lost_before_ = 0;  // by earlier selves of the job, in iterations
@@ -109,7 +110,7 @@ class JobLedger {
   // Off the default: what passed since the last window, and what passed without one.
   double open_iterations_ = 0, open_seconds_ = 0;
   double lost_unmeasured_ = 0;
-  PaceTrack time_, power_;
+  PaceTrack time_{wanders_}, power_{wanders_};
   double default_then_[2] = {0, 0};  // ln of time and power, when the default was seen last
   std::vector<double> windows_;      // full windows seen, by Setting
   struct Neighbour {

@@ -35,7 +35,11 @@ double rate(double wander) {
 
 }  // namespace
 
-PaceTrack::PaceTrack() {
+PaceTrack::PaceTrack(bool wanders) {
+  if (!wanders) {
+    filters_.push_back({});
+    return;
+  }
   for (std::size_t i = 0; i < kLevelWanders.size(); ++i) {
     for (std::size_t j = 0; j < kOffsetWanders.size(); ++j) {
       for (const Jump jump : {Jump::kHolds, Jump::kLevelJumps, Jump::kOffsetJumps}) {

@@ -23,7 +23,8 @@ namespace hypermile {
 
 class PaceTrack {
  public:
-  PaceTrack();
+  // `wanders`: whether level and offsets may move at all.
+  explicit PaceTrack(bool wanders = true);
 
   // A window at a Setting (0 is the default) whose middle is at a position. `noise` is the standard
   // deviation of one full window. Windows before the first at the default are ignored.

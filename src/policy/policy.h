@@ -24,10 +24,12 @@
 #include "gpu/setting.h"
 #include "measure/window.h"
 #include "policy/objective.h"
+#include "policy/search_constants.h"
 
 namespace hypermile {
 
 class JobLedger;
+struct ResponsePrior;
 
 // What an earlier run of the same job came to keep, and what it measured there against the default.
 struct Remembered {
@@ -72,6 +74,10 @@ struct PolicyContext {
   // Says where to look first, never what to believe: the policy "hypermile" measures it before it
   // keeps it.
   std::optional<Remembered> remembered = {};
+  // What the policy "hypermile" decides by and believes of jobs in general, nullptr being the usual
+  // prior. An ablation turns parts of the search off with them.
+  SearchConstants search = {};
+  const ResponsePrior* prior = nullptr;
   // The true best Setting, known only to a judge; the "oracle" policy goes there.
   std::optional<std::size_t> oracle;
   std::uint64_t seed = 1;

@@ -161,6 +161,24 @@ TEST(SimulatedRun, HoldsNoSettingForMinutesWithoutAWindow) {
   EXPECT_LT(play_and_hear(job, "hypermile").seconds, 1.05 * usual);
 }
 
+// Evaluations of a tenth of a second after every 48 iterations: a look that is cut at the first of
+// them would show a Setting without any.
+TEST(SimulatedRun, KeepsTheBoundOfAJobWhoseEpochsTakeASecond) {
+  const SimulatedJob job = shipped_job("gnn_dd_gat", 51000, Effects{});  // 15 minutes
+
+  const double usual = play_and_hear(job, "default").seconds;
+  EXPECT_LT(play_and_hear(job, "hypermile").seconds, 1.051 * usual);
+}
+
+// A second look at the Setting in force begins when it begins, not when the Setting came into
+// force: it would seem to take twice as long.
+TEST(SimulatedRun, TakesNoSecondLookAtASettingForASlowOne) {
+  const SimulatedJob job = shipped_job("gnn_collab_gatedgcn", 8000, Effects{});  // 15 minutes
+
+  const double usual = play_and_hear(job, "default").seconds;
+  EXPECT_LT(play_and_hear(job, "hypermile").seconds, 1.051 * usual);
+}
+
 TEST(SimulatedRun, SlowsDownWithTheClock) {
   const Heard heard = play_and_hear(job_for_test(2000), "fixed:sm=900");
 

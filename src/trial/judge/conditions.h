@@ -22,7 +22,8 @@ struct Conditions {
   double drift_period = 2500;  // iterations
   // Whether the job goes back to the default where it comes near the bound (policy/bound_guard.h).
   bool guard = false;
-  bool steady = false;  // one setting is kept, where a policy could share the job between two
+  bool follow_pace = true;  // whether the ledger lets the job's pace wander
+  bool steady = false;      // one setting is kept, where a policy could share the job between two
   std::uint64_t seed = 1;
 };
 

@@ -30,7 +30,7 @@ class Job {
         conditions_(conditions),
         random_(derive_seed(seed, "noise")),
         phase_(2 * std::numbers::pi * random_.uniform()),
-        ledger_(curve.points.size(), conditions.window_iterations) {}
+        ledger_(curve.points.size(), conditions.window_iterations, conditions.follow_pace) {}
 
   // The ledger with the job's length set: the true length, or a guess from what has run.
   const JobLedger& account() {
