@@ -22,8 +22,12 @@ class ScratchFolder {
     path_ = name;
   }
   ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    // A process that ends just now may still write a file there.
+    std::error_code problem;
+    for (int tries = 0; tries < 100; ++tries) {
+      std::filesystem::remove_all(path_, problem);
+      if (!problem) return;
+    }
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;

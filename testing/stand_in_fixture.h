@@ -16,15 +16,13 @@
 #include "gpu/nvml/nvml_library.h"
 #include "sim/stand_in/machine.h"
 #include "testing/child_process.h"
+#include "testing/scratch_folder.h"
 
 namespace hypermile {
 
 class StandInTest : public ::testing::Test {
  protected:
   StandInTest() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "hypermile-stand-in-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     // Processes of other users take part too.
     std::filesystem::permissions(folder_,
                                  std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
@@ -36,7 +34,6 @@ class StandInTest : public ::testing::Test {
     // A simulated card may always be set; these tests never open a real one.
     ::unsetenv("HYPERMILE_READ_ONLY");
   }
-  ~StandInTest() override { std::filesystem::remove_all(folder_); }
 
   static std::shared_ptr<NvmlLibrary> library() {
     auto opened = open_nvml(NVML_STAND_IN);
@@ -72,7 +69,8 @@ class StandInTest : public ::testing::Test {
     std::ofstream(state_ + suffix) << text;
   }
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path();
   std::string state_;
   std::unique_ptr<Clock> clock_ = make_real_clock();
 };
