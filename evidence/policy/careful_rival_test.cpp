@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "policy/job_ledger.h"
 
 namespace hypermile {

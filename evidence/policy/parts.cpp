@@ -15,15 +15,22 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+ResponsePrior with_every_knob(void (*change)(KnobPrior& knob)) {
+  ResponsePrior prior = usual_prior();
+  for (KnobPrior* knob : {&prior.sm_time, &prior.sm_power, &prior.limit_time, &prior.limit_power,
+                          &prior.memory_time, &prior.memory_power}) {
+    change(*knob);
+  }
+  return prior;
+}
+
 // Nothing is known of slopes: either sign is as likely, and no knob tells of another.
 const ResponsePrior& flat_prior() {
   static const ResponsePrior kPrior = [] {
-    ResponsePrior prior = usual_prior();
-    for (KnobPrior* knob : {&prior.sm_time, &prior.sm_power, &prior.limit_time, &prior.limit_power,
-                            &prior.memory_time, &prior.memory_power}) {
-      knob->slope = 0;
-      knob->slope_sd = 1;
-    }
+    ResponsePrior prior = with_every_knob([](KnobPrior& knob) {
+      knob.slope = 0;
+      knob.slope_sd = 1;
+    });
     prior.either_or = 0;
     return prior;
   }();
@@ -32,14 +39,7 @@ const ResponsePrior& flat_prior() {
 
 // Curves of time and power are straight lines.
 const ResponsePrior& straight_prior() {
-  static const ResponsePrior kPrior = [] {
-    ResponsePrior prior = usual_prior();
-    for (KnobPrior* knob : {&prior.sm_time, &prior.sm_power, &prior.limit_time, &prior.limit_power,
-                            &prior.memory_time, &prior.memory_power}) {
-      knob->bend = 0;
-    }
-    return prior;
-  }();
+  static const ResponsePrior kPrior = with_every_knob([](KnobPrior& knob) { knob.bend = 0; });
   return kPrior;
 }
 

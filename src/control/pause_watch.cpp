@@ -15,7 +15,8 @@ constexpr double kAsLong = 3;
 constexpr double kUsual = 1.0 / 3;
 // Iterations that take less than this many times what they do at the default are no pause.
 constexpr double kSlowest = 1.5;
-// The same against those just before, which ran at the same Setting.
+// The same against the iterations just before, which ran at the same Setting: the mean of a few
+// scatters by less where batches differ in size by a fifth, as in the simulated graph networks.
 constexpr double kScatters = 1.2;
 
 }  // namespace
@@ -34,14 +35,20 @@ Seconds PauseWatch::paused(const CountedBoundary& at, const StepPlan& plan) cons
   const Seconds by_host = long_host ? host : Seconds(0);
   // A host that waits for its GPU after every round: the round ends there, whatever the GPU did.
   if (plan.pause_every > 0 && !plan.real_pauses) return by_host;
-  if (!boundary.gpu_time || !last_timed_) return by_host;
+  const auto timed = since_timed(at);
+  if (!timed) return by_host;
   const Seconds pace = std::max(plan.typical, recent_timed_);
-  const double passed = at.iteration - last_timed_->iteration;
-  const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
-  const double slower = long_host ? 1 : recent_timed_ > Seconds(0) ? kScatters : kSlowest;
+  const double usually_slower = recent_timed_ > Seconds(0) ? kScatters : kSlowest;
+  const double slower = long_host ? 1 : usually_slower;
   const Seconds longest = std::max(kPauseIterations * pace, plan.shortest_pause);
-  if (took <= longest + slower * passed * pace) return Seconds(0);
-  return took - (passed - 1) * pace;
+  if (timed->took <= longest + slower * timed->iterations * pace) return Seconds(0);
+  return timed->took - (timed->iterations - 1) * pace;
+}
+
+std::optional<PauseWatch::Stretch> PauseWatch::since_timed(const CountedBoundary& at) const {
+  if (!at.boundary.gpu_time || !last_timed_) return std::nullopt;
+  return Stretch{at.iteration - last_timed_->iteration,
+                 *at.boundary.gpu_time - *last_timed_->boundary.gpu_time};
 }
 
 // How long an iteration took before `at`, on each axis.
@@ -49,10 +56,10 @@ void PauseWatch::keep_pace(const CountedBoundary& at) {
   const Boundary& boundary = at.boundary;
   const bool follows = last_ && !boundary.unseen && boundary.iterations > 0;
   recent_ = follows ? (boundary.time - last_->boundary.time) / boundary.iterations : Seconds(0);
-  if (!boundary.gpu_time || !last_timed_) return;
-  const double passed = at.iteration - last_timed_->iteration;
-  const Seconds took = *boundary.gpu_time - *last_timed_->boundary.gpu_time;
-  recent_timed_ = passed > 0 && took > Seconds(0) ? took / passed : Seconds(0);
+  const auto timed = since_timed(at);
+  if (!timed) return;
+  const bool advanced = timed->iterations > 0 && timed->took > Seconds(0);
+  recent_timed_ = advanced ? timed->took / timed->iterations : Seconds(0);
 }
 
 Pause PauseWatch::add(const CountedBoundary& at, const StepPlan& plan) {

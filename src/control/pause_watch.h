@@ -37,13 +37,19 @@ class PauseWatch {
  private:
   Seconds paused(const CountedBoundary& at, const StepPlan& plan) const;
   void keep_pace(const CountedBoundary& at);
+  struct Stretch {
+    double iterations = 0;
+    Seconds took;
+  };
+  // By the GPU's times, from the last Boundary that had one; nullopt where `at` has none.
+  std::optional<Stretch> since_timed(const CountedBoundary& at) const;
 
   std::optional<CountedBoundary> last_, last_timed_;  // the latter with a GPU time
   double last_pause_ = 0;                             // the iteration behind it
-  // Per iteration, before the last Boundary: at a slow Setting every iteration is long and none is
-  // a pause.
+  // Time per iteration before the last Boundary: at a slow Setting every iteration is long, and
+  // none is a pause.
   Seconds recent_ = Seconds(0);
-  Seconds recent_timed_ = Seconds(0);  // the same by the GPU's times
+  Seconds recent_timed_ = Seconds(0);  // by the GPU's times
 };
 
 }  // namespace hypermile

@@ -31,18 +31,25 @@ TEST(PhaseWatch, TakesAnIterationOfAHostThatRunsAheadForItsMean) {
   EXPECT_LE(plan.settle_iterations, 4);
 }
 
+// Twelve rounds of `each` iterations, with a pause behind each round; every fifth iteration has a
+// GPU time where `timed`.
+PhaseWatch rounds_with_pauses(int each, Seconds iteration, Seconds pause, bool timed) {
+  PhaseWatch watch;
+  for (int i = 0; i < each * 12; ++i) {
+    Boundary boundary;
+    boundary.time = Instant::from_nanoseconds(0) + iteration * i + pause * (i / each);
+    boundary.iterations = i == 0 ? 0 : 1;
+    boundary.launch = 7;
+    if (timed && i % 5 == 0) boundary.gpu_time = boundary.time.since_origin();
+    watch.add(boundary);
+  }
+  return watch;
+}
+
 // A job that waits for data most of the time: the GPU's own times show how long an iteration is,
 // and what follows forty of them is a pause.
 TEST(PhaseWatch, KnowsAStalledJobFromAHostThatRunsAheadByTheGpusTimes) {
-  PhaseWatch watch;
-  for (int i = 0; i < 40 * 12; ++i) {
-    Boundary boundary;
-    boundary.time =
-        Instant::from_nanoseconds(0) + milliseconds(5) * i + milliseconds(350) * (i / 40);
-    boundary.iterations = i == 0 ? 0 : 1;
-    if (i % 10 == 0) boundary.gpu_time = boundary.time.since_origin();
-    watch.add(boundary);
-  }
+  const PhaseWatch watch = rounds_with_pauses(40, milliseconds(5), milliseconds(350), true);
 
   const StepPlan plan = watch.plan();
 
@@ -51,21 +58,11 @@ TEST(PhaseWatch, KnowsAStalledJobFromAHostThatRunsAheadByTheGpusTimes) {
 }
 
 TEST(PhaseWatch, FindsShortPausesInTheGpusTimesAlone) {
-  const auto watched = [](bool gpu_times) {
-    PhaseWatch watch;
-    for (int i = 0; i < 50 * 6; ++i) {
-      Boundary boundary;
-      boundary.time =
-          Instant::from_nanoseconds(0) + milliseconds(16) * i + milliseconds(110) * (i / 50);
-      boundary.iterations = i == 0 ? 0 : 1;
-      boundary.launch = 7;
-      if (gpu_times && i % 5 == 0) boundary.gpu_time = boundary.time.since_origin();
-      watch.add(boundary);
-    }
-    return watch.plan();
+  const auto pause_every = [](bool timed) {
+    return rounds_with_pauses(50, milliseconds(16), milliseconds(110), timed).plan().pause_every;
   };
-  EXPECT_NEAR(watched(true).pause_every, 50, 1);
-  EXPECT_EQ(watched(false).pause_every, 0) << "a host may wait for its GPU for so long";
+  EXPECT_NEAR(pause_every(true), 50, 1);
+  EXPECT_EQ(pause_every(false), 0) << "a host may wait for its GPU for so long";
 }
 
 // Batches of five lengths in turn: 100 ms and 1,000 blocks on average, of which `fixed` ms do not

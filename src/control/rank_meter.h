@@ -30,7 +30,8 @@ struct Rank {
 struct MeterTerms {
   Setting setting = {};  // in force
   Instant since;         // from here on
-  Instant begun;  // the Step itself: later than `since` where the Setting was in force before
+  // When the Step began: later than `since` where its Setting was in force before it.
+  Instant begun;
   PatternId pattern = {};
   double iterations = 0;  // wanted
   Step step = {};         // how soon it may be cut
@@ -87,7 +88,7 @@ class RankMeter {
   std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
   double iterations_ = 0;
   double waited_ = 0;                 // iterations, for a pause to begin behind
-  double passed_ = 0;                 // iterations since the Step began, in the Window or not
+  double passed_ = 0;                 // iterations reported to the Step, in the Window or not
   std::optional<double> last_pause_;  // the iteration behind it
   int boundaries_ = 0, timed_ = 0;    // behind the first
   int pauses_ = 0;                    // likewise

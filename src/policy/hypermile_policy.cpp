@@ -77,7 +77,7 @@ class HypermilePolicy : public Policy {
   Step run(const Mix& mix, const Rest& rest);
 
   PolicyContext context_;
-  SearchConstants search_;
+  const SearchConstants& search_ = context_.search;
   Response response_;
   const JobLedger* ledger_ = nullptr;
   double slowest_ = kSlowestUnbounded;
@@ -93,7 +93,6 @@ class HypermilePolicy : public Policy {
 
 HypermilePolicy::HypermilePolicy(const PolicyContext& context)
     : context_(context),
-      search_(context.search),
       response_(context, context.prior ? *context.prior : usual_prior()),
       kept_(context.settings.size()),
       bad_(context.settings.size()) {
