@@ -13,6 +13,8 @@ constexpr double kAsLong = 3;
 // Where the plan has no pauses, those are usual that come after this share of a Window. The
 // distance is counted in iterations, because a clock must not change it.
 constexpr double kUsual = 1.0 / 3;
+// With the iteration that it interrupts, a pause lasts as long as two at least.
+constexpr double kLeastPause = 2;
 // Iterations that take less than this many times what they do at the default are no pause.
 constexpr double kSlowest = 1.5;
 // The same against the iterations just before, which ran at the same Setting: the mean of a few
@@ -31,7 +33,8 @@ Seconds PauseWatch::paused(const CountedBoundary& at, const StepPlan& plan) cons
   // The times of a host are even between two that are known, which spreads a short pause.
   const Seconds least = boundary.launch == 0 ? plan.shortest_pause : kShortestPause;
   const Seconds host = boundary.time - last_->boundary.time;
-  const bool long_host = host > std::max(kPauseIterations * std::max(plan.typical, recent_), least);
+  const double long_iterations = std::max(kLeastPause, plan.pause_iterations);
+  const bool long_host = host > std::max(long_iterations * std::max(plan.typical, recent_), least);
   const Seconds by_host = long_host ? host : Seconds(0);
   // A host that waits for its GPU after every round: the round ends there, whatever the GPU did.
   if (plan.pause_every > 0 && !plan.real_pauses) return by_host;
@@ -40,7 +43,7 @@ Seconds PauseWatch::paused(const CountedBoundary& at, const StepPlan& plan) cons
   const Seconds pace = std::max(plan.typical, recent_timed_);
   const double usually_slower = recent_timed_ > Seconds(0) ? kScatters : kSlowest;
   const double slower = long_host ? 1 : usually_slower;
-  const Seconds longest = std::max(kPauseIterations * pace, plan.shortest_pause);
+  const Seconds longest = std::max(plan.pause_iterations * pace, plan.shortest_pause);
   if (timed->took <= longest + slower * timed->iterations * pace) return Seconds(0);
   return timed->took - (timed->iterations - 1) * pace;
 }

@@ -12,10 +12,6 @@
 
 namespace hypermile {
 
-// A gap between two iterations is a pause when it is at least this many iterations long and no
-// shorter than the plan's shortest pause.
-inline constexpr double kPauseIterations = 4;
-
 // A Boundary and how many iterations of its phase there had been.
 struct CountedBoundary {
   Boundary boundary;

@@ -30,6 +30,16 @@ constexpr double kExplained = 0.6;
 // The work of attention grows with the square of the length, its grids grow less.
 constexpr double kSteepest = 2;
 
+// Iterations that take longer by so many of their deviations are a pause, from one iteration on.
+constexpr double kOutlying = 20;
+constexpr double kNormal = 1.4826;  // standard deviations in the median of absolute deviations
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 // Relative standard deviation of the means of `size` gaps in a row, times the root of their number:
 // what single iterations would scatter if they did so independently.
 double scatter_of(const std::vector<double>& each, std::size_t size, double mean) {
@@ -83,6 +93,29 @@ Seconds PhaseWatch::shortest_pause() const {
   return on_gpu() || ticks_ ? kShortestTimedPause : kShortestPause;
 }
 
+// Where all iterations are alike, one that takes twice as long holds something else.
+double PhaseWatch::pause_iterations(const std::vector<Point>& points) {
+  std::vector<double> each;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double iterations = points[i].iteration - points[i - 1].iteration;
+    const Seconds passed = points[i].time - points[i - 1].time;
+    if (iterations > 0) each.push_back(passed.value() / iterations);
+  }
+  if (each.size() < kFewPoints) return kPauseIterations;
+  const double median = median_of(each);
+  const auto gaps = static_cast<double>(each.size());
+  const double together = (points.back().iteration - points.front().iteration) / gaps;
+  for (double& one : each) one = std::abs(one / median - 1);
+  const double scatter = kNormal * median_of(each) * std::sqrt(together);
+  return std::clamp(kOutlying * scatter, 1.0, kPauseIterations);
+}
+
+// Where the GPU's times are known the host's are asked for too: some iterations have no others.
+double PhaseWatch::pause_iterations() const {
+  const double by_host = pause_iterations(host_);
+  return on_gpu() ? std::max(by_host, pause_iterations(gpu_)) : by_host;
+}
+
 std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   const std::vector<Point>& points = on_gpu() ? gpu_ : host_;
   std::vector<Gap> gaps;
@@ -94,9 +127,8 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   if (gaps.empty()) return gaps;
   std::vector<double> each;
   for (const Gap& gap : gaps) each.push_back(gap.time.value() / std::max(1.0, gap.iterations));
-  std::ranges::nth_element(each, each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2));
-  const Seconds median(each[each.size() / 2]);
-  const Seconds longest = std::max(kPauseIterations * median, shortest_pause());
+  const Seconds median(median_of(each));
+  const Seconds longest = std::max(pause_iterations() * median, shortest_pause());
   for (Gap& gap : gaps) gap.pause = gap.time - gap.iterations * median > longest;
   return gaps;
 }
@@ -175,6 +207,7 @@ StepPlan PhaseWatch::plan() const {
   const bool ahead = !on_gpu() && behind.size() >= kPauses && mean > kMostlyPauses * typical;
   StepPlan plan = plan_steps(ahead ? mean : typical, scatter * together);
   plan.sizes = sizes;
+  plan.pause_iterations = pause_iterations();
   if (behind.size() < kPauses) return plan;
   const double apart = (behind.back() - behind.front()) / static_cast<double>(behind.size() - 1);
   double rounds = std::max(kPausesInWindow, std::ceil(plan.window_iterations / apart));

@@ -42,6 +42,8 @@ class PhaseWatch {
   };
   bool on_gpu() const;
   Seconds shortest_pause() const;
+  static double pause_iterations(const std::vector<Point>& points);
+  double pause_iterations() const;
   std::vector<Gap> gaps() const;
   static IterationSizes sizes_of(const std::vector<Gap>& gaps);
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/random.h"
+
 namespace hypermile {
 namespace {
 
@@ -63,6 +67,29 @@ TEST(PhaseWatch, FindsShortPausesInTheGpusTimesAlone) {
   };
   EXPECT_NEAR(pause_every(true), 50, 1);
   EXPECT_EQ(pause_every(false), 0) << "a host may wait for its GPU for so long";
+}
+
+// Iterations of 200 ms that scatter by so much, and one that takes two more after every 15.
+StepPlan plan_of_job_that_evaluates(double scatter) {
+  PhaseWatch watch;
+  Random random(3);
+  Seconds passed;
+  for (int i = 0; i < 100; ++i) {
+    passed += milliseconds(200 * std::max(0.2, 1 + scatter * random.gaussian()));
+    if (i % 15 == 14) passed += milliseconds(400);
+    Boundary boundary;
+    boundary.time = Instant() + passed;
+    boundary.iterations = i == 0 ? 0 : 1;
+    boundary.launch = 7;
+    watch.add(boundary);
+  }
+  return watch.plan();
+}
+
+TEST(PhaseWatch, TakesTwoMoreIterationsForAPauseWhereAllTakeEquallyLong) {
+  EXPECT_NEAR(plan_of_job_that_evaluates(0.01).pause_every, 15, 0.1);
+  EXPECT_NEAR(plan_of_job_that_evaluates(0.02).pause_iterations, 1, 0.01);
+  EXPECT_EQ(plan_of_job_that_evaluates(0.5).pause_iterations, kPauseIterations);
 }
 
 // Batches of five lengths in turn: 100 ms and 1,000 blocks on average, of which `fixed` ms do not

@@ -39,7 +39,11 @@ void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
   at.behind_pause = pause == Pause::kUsual;
   const Boundary& boundary = at.boundary;
   if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
+  // What the job did beside this phase meanwhile, an evaluation say, is not the Setting's doing.
+  if (pause == Pause::kOdd)
+    terms_.begun = terms_.begun + (boundary.time - std::max(passed_at_, terms_.begun));
   passed_ += boundary.iterations + boundary.unseen.value_or(0);
+  passed_at_ = boundary.time;
   // One that has all it wanted goes on until it is closed: the next begins where it ends, and no
   // iteration may be lost between the two.
   if (!builder_) {
@@ -77,6 +81,7 @@ bool RankMeter::on_another_axis(const Boundary& boundary) const {
 void RankMeter::begin(const CountedBoundary& at) {
   first_ = last_ = at;
   first_timed_.reset();
+  longest_ = {};
   if (at.boundary.gpu_time) first_timed_ = at;
   last_timed_ = first_timed_;
   iterations_ = waited_ = 0;
@@ -97,6 +102,7 @@ void RankMeter::begin(const CountedBoundary& at) {
 void RankMeter::extend(const CountedBoundary& at) {
   builder_->add(at.boundary, ends_round(at));
   iterations_ += at.boundary.iterations;
+  keep_longest(at);
   last_ = at;
   if (at.boundary.gpu_time) {
     if (!first_timed_) first_timed_ = at;
@@ -115,6 +121,17 @@ void RankMeter::extend(const CountedBoundary& at) {
   ++boundaries_;
   timed_ += at.boundary.gpu_time.has_value();
   too_slow_ = too_slow_ || (!done_ && terms_.step.abort_above && is_too_slow(at.boundary));
+}
+
+// Of the stretches between two times, the one with the most seconds.
+void RankMeter::keep_longest(const CountedBoundary& at) {
+  const bool on_gpu = at.boundary.gpu_time && last_timed_;
+  if (!on_gpu && first_.boundary.gpu_time) return;
+  const CountedBoundary& before = on_gpu ? *last_timed_ : last_;
+  const Seconds took = on_gpu ? *at.boundary.gpu_time - *before.boundary.gpu_time
+                              : at.boundary.time - before.boundary.time;
+  if (took <= longest_.took) return;
+  longest_ = {on_gpu ? at.iteration - before.iteration : at.boundary.iterations, took};
 }
 
 // Boundaries are told of late, so half-way is time enough.
@@ -138,7 +155,10 @@ bool RankMeter::is_too_slow(const Boundary& boundary) const {
   if (passed < kShortest || !usable) return false;
   const bool on_gpu = first_.boundary.gpu_time && boundary.gpu_time;
   const Seconds took = on_gpu ? *boundary.gpu_time - *first_.boundary.gpu_time : passed;
-  return terms_.step.aborts(iterations_, took / iterations_);
+  // An evaluation too short to be a pause makes one stretch long; a slow Setting makes them all so.
+  const double others = iterations_ - longest_.iterations;
+  return terms_.step.aborts(iterations_, took / iterations_) &&
+         terms_.step.aborts(others, (took - longest_.took) / others);
 }
 
 void RankMeter::add(const SamplerReading& reading) {

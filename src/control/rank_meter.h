@@ -30,7 +30,8 @@ struct Rank {
 struct MeterTerms {
   Setting setting = {};  // in force
   Instant since;         // from here on
-  // When the Step began: later than `since` where its Setting was in force before it.
+  // When the Step began: later than `since` where its Setting was in force before it. The meter
+  // moves it on by odd pauses.
   Instant begun;
   PatternId pattern = {};
   double iterations = 0;  // wanted
@@ -76,6 +77,7 @@ class RankMeter {
   // Has the energy counter read where the Window is expected to end.
   void expect_end();
   void extend(const CountedBoundary& at);
+  void keep_longest(const CountedBoundary& at);
   bool on_another_axis(const Boundary& boundary) const;
   bool is_too_slow(const Boundary& boundary) const;
   bool behind_pause() const;
@@ -84,11 +86,17 @@ class RankMeter {
   Rank rank_;
   MeterTerms terms_;
   std::optional<WindowBuilder> builder_;
+  struct Stretch {
+    double iterations = 0;
+    Seconds took = {};
+  };
   CountedBoundary first_, last_;
+  Stretch longest_;                                          // between two times of the Window
   std::optional<CountedBoundary> first_timed_, last_timed_;  // with GPU times
   double iterations_ = 0;
   double waited_ = 0;                 // iterations, for a pause to begin behind
   double passed_ = 0;                 // iterations reported to the Step, in the Window or not
+  Instant passed_at_;                 // the last of them
   std::optional<double> last_pause_;  // the iteration behind it
   int boundaries_ = 0, timed_ = 0;    // behind the first
   int pauses_ = 0;                    // likewise

@@ -26,6 +26,10 @@ struct IterationSizes {
 inline constexpr Seconds kShortestPause = milliseconds(300);
 inline constexpr Seconds kShortestTimedPause = milliseconds(50);
 
+// A gap between two iterations is a pause when it is at least this many iterations long, whatever
+// single ones scatter, and no shorter than the plan's shortest pause.
+inline constexpr double kPauseIterations = 4;
+
 struct StepPlan {
   Seconds typical;               // median time of an iteration
   double window_iterations = 0;  // in one Window
@@ -39,6 +43,8 @@ struct StepPlan {
   Seconds pause = Seconds(0);
   // What is shorter is no pause.
   Seconds shortest_pause = kShortestPause;
+  // Iterations that a pause lasts at least: fewer where all take equally long.
+  double pause_iterations = kPauseIterations;
   IterationSizes sizes = {};
 };
 

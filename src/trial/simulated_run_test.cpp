@@ -179,6 +179,21 @@ TEST(SimulatedRun, TakesNoSecondLookAtASettingForASlowOne) {
   EXPECT_LT(play_and_hear(job, "hypermile").seconds, 1.051 * usual);
 }
 
+// Evaluations of two seconds after every ten: what passes in one is not the doing of the Setting
+// that is looked at, nor of all slower ones.
+TEST(SimulatedRun, TakesNoLookInAnEvaluationForASlowOne) {
+  SimulatedJob job = shipped_job("gnn_cifar10_gin", 12000, Effects{});  // 5 minutes
+  auto sheet = load_gpu_sheet("a4000");
+  ASSERT_TRUE(sheet.ok()) << sheet.error().line();
+  job.sheet = std::move(*sheet);
+
+  // 1410 MHz is the best Setting.
+  const auto is_low = [](const Window& window) {
+    return window.usable() && window.setting.sm_clock < Mhz(1450) && !window.aborted;
+  };
+  EXPECT_GT(std::ranges::count_if(play_and_hear(job, "hypermile").windows, is_low), 2);
+}
+
 TEST(SimulatedRun, SlowsDownWithTheClock) {
   const Heard heard = play_and_hear(job_for_test(2000), "fixed:sm=900");
 
