@@ -234,10 +234,6 @@ Result<std::vector<Example>> load_public(const std::string& data) {
   return std::move(all.examples);
 }
 
-bool has_clocks(const Example& example) {
-  return std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
-}
-
 std::string scales_line(std::string_view title, const BoundScales& scales) {
   return fmt::format("- {}: {:.2f} (time), {:.2f} (energy)\n", title, scales.time, scales.energy);
 }
