@@ -11,80 +11,15 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
-#include <set>
 
-#include "predict/baselines.h"
-#include "predict/card_pairs.h"
+#include "evidence/predict/card_tables.h"
+#include "evidence/predict/contenders.h"
 #include "predict/check.h"
 #include "predict/model_predictor.h"
-#include "predict/train.h"
 
 namespace hypermile {
 namespace {
-
-using Maker = std::function<Result<std::unique_ptr<Predictor>>(std::vector<Example>)>;
-
-struct Contender {
-  std::string name;
-  Maker make;
-  bool bounded = true;
-};
-
-Maker model_maker(ModelKind kind, TrainingOptions options) {
-  options.kind = kind;
-  return [options](std::vector<Example> examples) -> Result<std::unique_ptr<Predictor>> {
-    ASSIGN_OR_RETURN(Model model, train(examples, options));
-    return std::unique_ptr<Predictor>(std::make_unique<ModelPredictor>(std::move(model)));
-  };
-}
-
-template <class Baseline>
-Result<std::unique_ptr<Predictor>> baseline(std::vector<Example> examples) {
-  return std::unique_ptr<Predictor>(std::make_unique<Baseline>(mean_curve(examples)));
-}
-
-// Bounds for unknown cards need further trainings, and only few tables show them.
-TrainingOptions without_new_cards() {
-  TrainingOptions options;
-  options.leave_cards = false;
-  return options;
-}
-
-std::vector<Contender> contenders(const TrainingOptions& options = without_new_cards()) {
-  return {
-      {"mean curve", baseline<MeanCurvePredictor>, false},
-      {"roofline", baseline<RooflinePredictor>, false},
-      {"nearest job",
-       [](std::vector<Example> examples) -> Result<std::unique_ptr<Predictor>> {
-         return std::unique_ptr<Predictor>(std::make_unique<NearestPredictor>(std::move(examples)));
-       },
-       false},
-      {"boosted", model_maker(ModelKind::kBoosted, options)},
-      {"analytic", model_maker(ModelKind::kAnalytic, options)},
-      {"joined", model_maker(ModelKind::kJoined, options)}};
-}
-
-struct CounterSet {
-  std::string title;
-  std::string folder;
-  std::string gpu;  // use only this card of the sweep
-};
-
-const CounterSet kSets[] = {
-    {"V100, DCGM", "nvdvfs_v100_dcgm", "V100"},
-    {"A100, DCGM", "ttu_a100_v100", "A100-SXM4-80GB"},
-    {"GTX 980, nvprof", "nvdvfs_gtx980", "GTX 980"},
-    {"V100, nvprof", "nvdvfs_v100_nvprof", "V100"},
-};
-
-Result<std::vector<Example>> load(const std::string& data, const CounterSet& set) {
-  ASSIGN_OR_RETURN(ExampleSet all, read_examples({data + "/" + set.folder + "/data.csv"}));
-  std::erase_if(all.examples, [&](const Example& e) { return e.key.gpu != set.gpu; });
-  return std::move(all.examples);
-}
 
 struct Outcome {
   Checker checker;
@@ -169,7 +104,7 @@ Result<void> compare(const std::vector<std::pair<std::string, std::vector<Exampl
 
 Result<void> workloads(const std::string& data) {
   std::vector<std::pair<std::string, std::vector<Example>>> sets;
-  for (const CounterSet& set : kSets) {
+  for (const CounterSet& set : counter_sets()) {
     ASSIGN_OR_RETURN(auto examples, load(data, set));
     sets.emplace_back(set.title, std::move(examples));
   }
@@ -178,7 +113,7 @@ Result<void> workloads(const std::string& data) {
 
 Result<void> pooled(const std::string& data) {
   std::vector<Example> all;
-  for (const CounterSet& set : kSets) {
+  for (const CounterSet& set : counter_sets()) {
     ASSIGN_OR_RETURN(const auto examples, load(data, set));
     all.insert(all.end(), examples.begin(), examples.end());
   }
@@ -215,116 +150,6 @@ Result<void> limits(const std::string& data) {
       for (const Example& example : tested) outcome.checker.add(*predictor, example);
       fmt::print("{}", row("the others → " + card, contender.name, outcome, contender.bounded));
     }
-  }
-  return {};
-}
-
-// The sweeps from which the model that comes with the program is made.
-std::vector<std::string> public_paths(const std::string& data) {
-  std::vector<std::string> paths;
-  for (const CounterSet& set : kSets) paths.push_back(data + "/" + set.folder + "/data.csv");
-  for (const char* set : {"zeus_power_trace", "zeus_profile_windows", "darsh_llm_powercap"}) {
-    paths.push_back(fmt::format("{}/{}/data.csv", data, set));
-  }
-  return paths;
-}
-
-Result<std::vector<Example>> load_public(const std::string& data) {
-  ASSIGN_OR_RETURN(ExampleSet all, read_examples(public_paths(data)));
-  return std::move(all.examples);
-}
-
-bool has_clocks(const Example& example) {
-  return std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
-}
-
-std::string scales_line(std::string_view title, const BoundScales& scales) {
-  return fmt::format("- {}: {:.2f} (time), {:.2f} (energy)\n", title, scales.time, scales.energy);
-}
-
-// What pairs of cards outside the family say of bounds on other cards.
-Result<BoundScales> without_family(const std::vector<Example>& known, const std::string& family) {
-  std::vector<Example> others = known;
-  std::erase_if(others, [&](const Example& e) { return card_family(e.key.gpu) == family; });
-  return card_pair_scales(others, {});
-}
-
-// Trains on one card and tests on another.
-Result<void> pairs_table(const std::string& data, const std::map<std::string, BoundScales>& found) {
-  const std::pair<std::size_t, std::size_t> pairs[] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}};
-  fmt::print("{}", kErrorHeader);
-  for (const auto& [from, to] : pairs) {
-    ASSIGN_OR_RETURN(const auto training, load(data, kSets[from]));
-    ASSIGN_OR_RETURN(const auto tested, load(data, kSets[to]));
-    TrainingOptions options;
-    options.new_card = found.at(card_family(kSets[to].gpu));
-    for (const Contender& contender : contenders(options)) {
-      ASSIGN_OR_RETURN(const auto predictor, contender.make(training));
-      Outcome outcome;
-      for (const Example& example : tested) outcome.checker.add(*predictor, example);
-      fmt::print("{}", row(kSets[from].title + " → " + kSets[to].title, contender.name, outcome,
-                           contender.bounded));
-    }
-  }
-  return {};
-}
-
-// Trains on all public sweeps without a family of cards and without the tested workloads.
-Result<void> families_table(const std::vector<Example>& known,
-                            const std::map<std::string, BoundScales>& found) {
-  std::map<std::string, std::vector<Example>> tested;  // by set and card
-  for (const Example& example : known) {
-    if (has_clocks(example))
-      tested[example.set.substr(0, example.set.find('/')) + ", " + example.key.gpu].push_back(
-          example);
-  }
-  fmt::print("\n{}", kErrorHeader);
-  for (const auto& [title, jobs] : tested) {
-    const std::string family = card_family(jobs.front().key.gpu);
-    std::set<std::string> groups;
-    for (const Example& job : jobs) groups.insert(job.group);
-    std::vector<Example> rest;
-    std::ranges::copy_if(known, std::back_inserter(rest), [&](const Example& e) {
-      return card_family(e.key.gpu) != family && !groups.contains(e.group);
-    });
-    TrainingOptions options;
-    options.leave_cards = false;  // too few families are left to learn trust and bounds from
-    options.new_card = found.at(family);
-    for (const Contender& contender : contenders(options)) {
-      if (contender.name != "mean curve" && contender.name != "boosted") continue;
-      ASSIGN_OR_RETURN(const auto predictor, contender.make(rest));
-      Outcome outcome;
-      for (const Example& example : jobs) outcome.checker.add(*predictor, example);
-      fmt::print("{}", row("the others → " + title, contender.name, outcome, contender.bounded));
-    }
-  }
-  return {};
-}
-
-// Tests on cards that the training lacks. Bounds come from pairs of cards outside the tested card's
-// family.
-Result<void> cards(const std::string& data) {
-  ASSIGN_OR_RETURN(const std::vector<Example> known, load_public(data));
-  std::map<std::string, BoundScales> found;  // by the family left out
-  for (const CounterSet& set : kSets) {
-    const std::string family = card_family(set.gpu);
-    if (found.contains(family)) continue;
-    ASSIGN_OR_RETURN(found[family], without_family(known, family));
-    fmt::print("{}", scales_line("scales of bounds without the family " + family, found[family]));
-  }
-  fmt::print("\n");
-  RETURN_IF_ERROR(pairs_table(data, found));
-  return families_table(known, found);
-}
-
-// Computes kCardPairScales, from all families.
-Result<void> scales(const std::string& data) {
-  ASSIGN_OR_RETURN(const std::vector<Example> known, load_public(data));
-  for (const ModelKind kind : kModelKinds) {
-    TrainingOptions options;
-    options.kind = kind;
-    ASSIGN_OR_RETURN(const BoundScales found, card_pair_scales(known, options));
-    fmt::print("{}", scales_line(to_string(kind), found));
   }
   return {};
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -31,9 +30,7 @@ Result<BoundScales> card_pair_scales(std::span<const Example> examples,
                                      const TrainingOptions& options) {
   std::map<std::string, std::vector<Example>> cards;
   for (const Example& example : examples) {
-    const bool at_clocks =
-        std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
-    if (at_clocks) cards[example.set + " " + example.key.gpu].push_back(example);
+    if (has_clocks(example)) cards[example.set + " " + example.key.gpu].push_back(example);
   }
   TrainingOptions alone = options;
   alone.leave_cards = false;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
@@ -65,6 +66,10 @@ Example example_of(const Curve& curve, const std::vector<const SweepRow*>& defau
 }
 
 }  // namespace
+
+bool has_clocks(const Example& example) {
+  return std::ranges::any_of(example.points, [](const MeasuredRatio& p) { return !p.at.limit; });
+}
 
 std::string workload_group(std::string_view workload) {
   std::string_view name = workload;

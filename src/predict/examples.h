@@ -30,6 +30,9 @@ struct Example {
   std::vector<MeasuredRatio> points;
 };
 
+// Whether any of its rows has no power limit.
+bool has_clocks(const Example& example);
+
 // "mixbench_input007" and "mixbench#2" both give "mixbench".
 std::string workload_group(std::string_view workload);
 

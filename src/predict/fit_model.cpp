@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "predict/relation_rows.h"
@@ -129,6 +130,22 @@ Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions
     if (std::ranges::all_of(relation.members, &Member::empty)) relation.members.clear();
   }
   return model;
+}
+
+Result<std::vector<Relation>> fit_elsewhere(
+    std::span<const Example> examples, TrainingOptions options, std::size_t members,
+    const std::function<bool(std::size_t, std::size_t)>& taken) {
+  std::set<std::string> families;
+  for (const Example& example : examples) {
+    if (has_clocks(example)) families.insert(card_family(example.key.gpu));
+  }
+  if (options.kind != ModelKind::kBoosted || families.size() != 1) return std::vector<Relation>();
+  options.kind = ModelKind::kAnalytic;
+  ASSIGN_OR_RETURN(Model forms, fit_model(examples, options, members, options.whole, taken));
+  std::erase_if(forms.relations, [](const Relation& relation) {
+    return relation.target != Target::kEnergy || relation.knob == Knob::kPowerLimit;
+  });
+  return std::move(forms.relations);
 }
 
 }  // namespace hypermile

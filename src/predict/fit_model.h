@@ -18,4 +18,11 @@ Result<Model> fit_model(std::span<const Example> examples, const TrainingOptions
                         std::size_t members, std::size_t whole,
                         const std::function<bool(std::size_t, std::size_t)>& taken);
 
+// Model::elsewhere for trees of one family of cards, which do not know how features differ between
+// families. There, linear forms err less about energy at clocks on other cards. Under limits, no
+// models of one family were compared. Empty for all other models.
+Result<std::vector<Relation>> fit_elsewhere(
+    std::span<const Example> examples, TrainingOptions options, std::size_t members,
+    const std::function<bool(std::size_t, std::size_t)>& taken);
+
 }  // namespace hypermile

@@ -73,10 +73,15 @@ Scores operator+(const Scores& a, const Scores& b) {
           mean(a.coverage90, b.coverage90)};
 }
 
-const Relation* Model::find(Knob knob, Target target) const {
-  const auto found = std::ranges::find_if(relations, [&](const Relation& relation) {
+const Relation* Model::find(Knob knob, Target target, bool known_card) const {
+  const auto is_it = [&](const Relation& relation) {
     return relation.knob == knob && relation.target == target;
-  });
+  };
+  if (const auto found = std::ranges::find_if(elsewhere, is_it);
+      !known_card && found != elsewhere.end()) {
+    return &*found;
+  }
+  const auto found = std::ranges::find_if(relations, is_it);
   return found == relations.end() ? nullptr : &*found;
 }
 

@@ -93,7 +93,7 @@ inline constexpr Trust kOneFamilyTrust = {0.5, 0.5};
 // The scales for unknown cards, for a model with too few cards to calibrate itself: what models of
 // one card needed on cards of other families, over many pairs (card_pairs.h and
 // docs/design/predictors.md).
-inline constexpr BoundScales kCardPairScales = {1.19, 1.87};
+inline constexpr BoundScales kCardPairScales = {1.19, 1.92};
 
 // Errors of members on jobs outside their training, over rows at 0.6 of the SM clock or more.
 struct Scores {
@@ -109,6 +109,9 @@ Scores operator+(const Scores& a, const Scores& b);
 struct Model {
   ModelKind kind = ModelKind::kBoosted;
   std::vector<Relation> relations;
+  // Linear forms that answer in the place of trees on cards outside the training: energy at clocks,
+  // where trees have seen one family of cards alone (docs/design/predictors.md). Empty otherwise.
+  std::vector<Relation> elsewhere;
   Calibration calibration;  // for cards of the training
   // The scales at clocks of those cards that have workloads enough to tell their own.
   std::map<std::string, BoundScales> own_scales;
@@ -119,7 +122,8 @@ struct Model {
   Scores by_workload;             // each workload left out once
   std::optional<Scores> by_card;  // each card family left out once; only with two or more
 
-  const Relation* find(Knob knob, Target target) const;
+  // For a card of the training or, from `elsewhere` where that tells, another one.
+  const Relation* find(Knob knob, Target target, bool known_card = true) const;
 };
 
 }  // namespace hypermile

@@ -90,6 +90,12 @@ Json to_json(const Relation& relation) {
           {"whole", to_json(relation.whole)}};
 }
 
+Json to_json(const std::vector<Relation>& relations) {
+  Json out = Json::array();
+  for (const Relation& relation : relations) out.push_back(to_json(relation));
+  return out;
+}
+
 // Throws nlohmann's exception for a missing or wrong field; parse_model() catches it.
 Knob knob_from(const Json& json) {
   for (const Knob knob : kAllKnobs) {
@@ -198,6 +204,9 @@ Result<Model> model_from(const Json& json) {
   for (const Json& relation : json.at("relations")) {
     ASSIGN_OR_RETURN(model.relations.emplace_back(), relation_from(relation));
   }
+  for (const Json& relation : json.value("elsewhere", Json::array())) {
+    ASSIGN_OR_RETURN(model.elsewhere.emplace_back(), relation_from(relation));
+  }
   model.calibration = calibration_from(json.at("calibration"));
   model.new_card = calibration_from(json.at("new_card"));
   for (const auto& [card, scales] : json.at("own_scales").items()) {
@@ -260,24 +269,23 @@ Result<void> check_header(const Json& json) {
 }  // namespace
 
 std::string model_text(const Model& model) {
-  Json relations = Json::array();
-  for (const Relation& relation : model.relations) relations.push_back(to_json(relation));
   Json scores = {{"by_workload", to_json(model.by_workload)}};
   if (model.by_card) scores["by_card"] = to_json(*model.by_card);
   Json own = Json::object();
   for (const auto& [card, scales] : model.own_scales) own[card] = to_json(scales);
-  const Json json = {{"format", kFormat},
-                     {"version", kModelVersion},
-                     {"kind", to_string(model.kind)},
-                     {"inputs", input_names()},
-                     {"trained_on", to_json(model.sources)},
-                     {"cards", to_json(model.cards)},
-                     {"scores", std::move(scores)},
-                     {"calibration", to_json(model.calibration)},
-                     {"own_scales", std::move(own)},
-                     {"new_card", to_json(model.new_card)},
-                     {"mean_curve", to_json(model.mean)},
-                     {"relations", std::move(relations)}};
+  Json json = {{"format", kFormat},
+               {"version", kModelVersion},
+               {"kind", to_string(model.kind)},
+               {"inputs", input_names()},
+               {"trained_on", to_json(model.sources)},
+               {"cards", to_json(model.cards)},
+               {"scores", std::move(scores)},
+               {"calibration", to_json(model.calibration)},
+               {"own_scales", std::move(own)},
+               {"new_card", to_json(model.new_card)},
+               {"mean_curve", to_json(model.mean)},
+               {"relations", to_json(model.relations)}};
+  if (!model.elsewhere.empty()) json["elsewhere"] = to_json(model.elsewhere);
   return json.dump() + "\n";
 }
 

@@ -15,9 +15,9 @@
 namespace hypermile {
 namespace {
 
-Model small_model() {
+Model small_model(ModelKind kind = ModelKind::kJoined) {
   TrainingOptions options;
-  options.kind = ModelKind::kJoined;
+  options.kind = kind;
   options.members = 2;
   options.boosting.rounds = 3;
   auto model = train(jobs_for_test(6), options);
@@ -55,6 +55,22 @@ TEST(ModelFile, ReadsBackToTheSamePredictions) {
   EXPECT_TRUE(read->calibration.clocks_trust);
   EXPECT_FALSE(read->new_card.clocks_trust);  // one card: by distance
   EXPECT_EQ(card_distances(read->cards, features), card_distances(model.cards, features));
+}
+
+TEST(ModelFile, KeepsWhatAnswersOnOtherCards) {
+  const Model model = small_model(ModelKind::kBoosted);
+  const Features features = job_for_test("x", 0.4, 0.2).features;
+  const std::vector<RelativeSetting> settings = {{0.63, 1, {}}};
+  ASSERT_FALSE(model.elsewhere.empty());
+
+  const auto read = parse_model(model_text(model), "m.json");
+
+  ASSERT_TRUE(read) << read.error().line();
+  const auto energy = [&](const Model& of) {
+    return ModelPredictor(of).predict(features, "another", settings)[0].energy;
+  };
+  EXPECT_NEAR(energy(*read).value, energy(model).value, 1e-9);
+  EXPECT_NEAR(energy(*read).high, energy(model).high, 1e-9);
 }
 
 TEST(ModelFile, RefusesATruncatedModelWhereverItEnds) {

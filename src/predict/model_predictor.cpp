@@ -158,7 +158,7 @@ void follow(const Model& model, Target target, Inputs& inputs,
             std::vector<Effect>& out) {
   for (Effect& effect : out) effect = {1, 0};
   for (const Knob knob : kAllKnobs) {
-    const Relation* relation = model.find(knob, target);
+    const Relation* relation = model.find(knob, target, !asking.distances);
     if (relation == nullptr || relation->members.empty()) {
       doubt_unmoved(knob, target, settings, asking, out);
       continue;

@@ -214,9 +214,9 @@ Result<Model> train(std::span<const Example> examples, const TrainingOptions& op
   }
   const std::size_t members = std::clamp<std::size_t>(options.members, 2, groups.size());
   const std::vector<std::size_t> part = deal(examples, members);
-  ASSIGN_OR_RETURN(Model model,
-                   fit_model(examples, options, members, options.whole,
-                             [&](std::size_t k, std::size_t i) { return part[i] != k; }));
+  const auto taken = [&](std::size_t k, std::size_t i) { return part[i] != k; };
+  ASSIGN_OR_RETURN(Model model, fit_model(examples, options, members, options.whole, taken));
+  ASSIGN_OR_RETURN(model.elsewhere, fit_elsewhere(examples, options, members, taken));
   model.cards = card_profiles(examples);
   model.mean = mean_curve(examples);
   calibrate(examples, part, model);

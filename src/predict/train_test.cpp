@@ -158,6 +158,38 @@ TEST_P(TrainedModel, IsLessSureOfACardItHasNotSeenAndLeansOnTheMean) {
   EXPECT_GT(unknown[0].time.high - unknown[0].time.low, known[0].time.high - known[0].time.low);
 }
 
+// What a model of `jobs` says of a job at 0.8 of the clock on `card`.
+RatioEstimate said_of(ModelKind kind, const std::vector<Example>& jobs, const std::string& card) {
+  auto model = train(jobs, options_for(kind));
+  EXPECT_TRUE(model);
+  const std::vector<RelativeSetting> settings = {{0.8, 1, {}}};
+  return ModelPredictor(std::move(*model))
+      .predict(job_for_test("x", 0.2, 0.8).features, card, settings)[0];
+}
+
+TEST(Train, TreesOfOneFamilyLeaveEnergyOnOtherCardsToLinearForms) {
+  auto jobs = jobs_for_test(20, "V100");
+  const auto variant = jobs_for_test(20, "Tesla V100-PCIE-16GB");
+  jobs.insert(jobs.end(), variant.begin(), variant.end());
+  const auto says = [&](ModelKind kind, const char* card) { return said_of(kind, jobs, card); };
+
+  EXPECT_EQ(says(ModelKind::kBoosted, "A100").energy.value,
+            says(ModelKind::kAnalytic, "A100").energy.value);
+  EXPECT_NE(says(ModelKind::kBoosted, "A100").time.value,
+            says(ModelKind::kAnalytic, "A100").time.value);
+  EXPECT_NE(says(ModelKind::kBoosted, "V100").energy.value,
+            says(ModelKind::kAnalytic, "V100").energy.value);
+}
+
+TEST(Train, TreesOfTwoFamiliesAnswerAboutEnergyOnOtherCardsThemselves) {
+  auto jobs = jobs_for_test(20, "V100");
+  const auto others = jobs_for_test(20, "GTX 980");
+  jobs.insert(jobs.end(), others.begin(), others.end());
+
+  EXPECT_NE(said_of(ModelKind::kBoosted, jobs, "A100").energy.value,
+            said_of(ModelKind::kAnalytic, jobs, "A100").energy.value);
+}
+
 TEST_P(TrainedModel, AnswersWithoutAnyFeature) {
   const ModelPredictor predictor(model(jobs_for_test(20)));
   const std::vector<RelativeSetting> settings = {{0.8, 1, {}}, {0.8, 0.5, {}}, {1, 0.5, 0.7}};
