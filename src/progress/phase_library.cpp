@@ -149,14 +149,20 @@ bool PhaseLibrary::look(Search& search, const Phase& phase, const LaunchRing& ri
   return found;
 }
 
+// The share of the witnesses that came as often as usual.
+double PhaseLibrary::witnesses_come(const Search& search, const Reference& reference) {
+  double come = 0;
+  for (const KernelCount& each : reference.counts) {
+    if (std::ranges::count(reference.witnesses, each.kernel) == 0) continue;
+    if (usual_count(search.counts[each.kernel], each.count)) come += 1;
+  }
+  return come / static_cast<double>(std::max<std::size_t>(1, reference.witnesses.size()));
+}
+
 bool PhaseLibrary::matches(const Search& search, const Phase& phase,
                            std::uint64_t segment_length) const {
   if (phase.reference.elastic) {
-    const auto& witnesses = phase.reference.witnesses;
-    const auto once = std::ranges::count_if(
-        witnesses, [&](KernelNumber kernel) { return search.counts[kernel] == 1; });
-    return static_cast<double>(once) >=
-           (1 - kAsUsual) * static_cast<double>(std::max<std::size_t>(1, witnesses.size()));
+    return witnesses_come(search, phase.reference) >= 1 - kAsUsual;
   }
   double matched = 0;
   for (const KernelCount& each : phase.reference.counts) {

@@ -70,6 +70,7 @@ class PhaseLibrary {
 
   bool look(Search& search, const Phase& phase, const LaunchRing& ring, std::uint64_t launch);
   bool matches(const Search& search, const Phase& phase, std::uint64_t segment_length) const;
+  static double witnesses_come(const Search& search, const Reference& reference);
   static void clear(Search& search);
 
   std::vector<Phase> phases_;
