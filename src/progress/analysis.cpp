@@ -134,8 +134,10 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring, doub
     const Seconds lasting = ring.time(table_.begin() + positions.back()) -
                             ring.time(table_.begin() + positions.front());
     const bool varies = stretches(candidate, plain_quality(candidate));
+    // Of rounds, some are alike by chance. Constant numbers are not.
+    const bool rounds = varies && least > 0;
     rated.push_back({.of = &candidate,
-                     .quality = quality(candidate),
+                     .quality = rounds ? kAlikeThough : quality(candidate),
                      .gap = candidate.gap,
                      .each = lasting / static_cast<double>(positions.size() - 1),
                      .interrupted = interrupted(),

@@ -58,6 +58,7 @@ PhaseLibrary::Recognised PhaseLibrary::recognise(const Reference& reference) {
     best->number = next_number_++;
     best->interlude = Seconds(0);
     best->evaluations = 0;
+    best->other_stages = 0;
   }
   best->reference = reference;
   best->used = ++uses_;
@@ -83,6 +84,17 @@ void PhaseLibrary::came_back(std::uint32_t number, Seconds interlude, bool evalu
   if (evaluated && ++phase->evaluations < kEvaluations) return;
   phase->interlude =
       interlude > kLongestInterlude ? Seconds(0) : std::max(interlude, 0.9 * phase->interlude);
+}
+
+void PhaseLibrary::came_back_from_stage(std::uint32_t number, std::uint64_t begin,
+                                        std::uint64_t launches) {
+  const auto phase = std::ranges::find(phases_, number, &Phase::number);
+  if (phase == phases_.end()) return;
+  if (phase->other_stages++ == 0) {
+    phase->shortest_other = launches;
+    phase->first_other = begin;
+  }
+  phase->shortest_other = std::min(phase->shortest_other, launches);
 }
 
 void PhaseLibrary::clear(Search& search) {
