@@ -41,12 +41,9 @@ constexpr double kLongAlike = 256;
 constexpr std::size_t kManyAlike = 5;  // segments
 constexpr double kAlikeToTheLaunch = 0.995;
 constexpr double kElasticQuality = 0.8;
-constexpr std::size_t kElasticSegments = 12;
-constexpr std::size_t kElasticWitnesses = 6;
 constexpr double kElasticShare = 0.95;
 // Of lengths. One step in thirty that holds a whole evaluation scatters more than sequences do.
 constexpr double kElasticCv = 1;
-constexpr float kUneven = 0.2F;         // variation of lengths
 constexpr double kAlikeThough = 0.95;   // quality
 constexpr std::size_t kManyRounds = 8;  // segments
 constexpr std::size_t kConstantKernels = 6;
@@ -107,29 +104,24 @@ double Analysis::plain_quality(const TokenClass& of) const {
 }
 
 // Sequences of different lengths make iterations of different lengths: the same kernels, but the
-// time steps' come more or less often. Every kernel is in every iteration, and several come exactly
-// once. The layers of one pass are not like that: one segment of them holds the backward pass,
-// whose kernels the others lack.
+// time steps' come more or less often. Every kernel is in every iteration, and several come in
+// constant numbers. The layers of one pass are not like that: one segment of them holds the
+// backward pass, whose kernels the others lack.
 bool Analysis::elastic(const TokenClass& of) {
-  if (segmentation_.segments() < kElasticSegments || of.cv > kElasticCv) return false;
-  std::size_t once = 0;
-  const auto members = classes_.members(of);
-  for (const Token& token : members.first(std::min(members.size(), kWitnessMembers))) {
-    if (token.name.pair) continue;
-    if (segmentation_.once_in(table_.positions(token)) >= kElasticShare) ++once;
-  }
-  return once >= kElasticWitnesses && segmentation_.present(table_, kElasticShare) >= kElasticShare;
+  if (segmentation_.segments() < kManyRounds || of.cv > kElasticCv) return false;
+  if (segmentation_.reference_length() < kLongAlike) return false;
+  return segmentation_.constant(table_, kElasticShare).size() >= kConstantKernels &&
+         segmentation_.present(table_, kElasticShare) >= kElasticShare;
 }
 
 // Some lengths look alike by chance for a while, so that it is enough that they vary.
 bool Analysis::stretches(const TokenClass& of, double plain) {
-  const bool varies = of.cv > kUneven && !interrupted();
-  return plain < (varies ? kAlikeThough : kElasticQuality) && elastic(of);
+  return plain < kAlikeThough && !interrupted() && elastic(of);
 }
 
 double Analysis::quality(const TokenClass& of) {
   const double plain = plain_quality(of);
-  return plain < kElasticQuality && elastic(of) ? kElasticQuality : plain;
+  return stretches(of, plain) ? std::max(plain, kElasticQuality) : plain;
 }
 
 std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring, double least) {
@@ -141,12 +133,15 @@ std::vector<Analysis::Rated> Analysis::rate_classes(const LaunchRing& ring, doub
     segmentation_.cut(table_, positions);
     const Seconds lasting = ring.time(table_.begin() + positions.back()) -
                             ring.time(table_.begin() + positions.front());
+    const bool varies = stretches(candidate, plain_quality(candidate));
+    // Of rounds, some are alike by chance. Constant numbers are not.
+    const bool rounds = varies && least > 0;
     rated.push_back({.of = &candidate,
-                     .quality = quality(candidate),
+                     .quality = rounds ? kAlikeThough : quality(candidate),
                      .gap = candidate.gap,
                      .each = lasting / static_cast<double>(positions.size() - 1),
                      .interrupted = interrupted(),
-                     .elastic = stretches(candidate, plain_quality(candidate))});
+                     .elastic = varies});
   }
   return rated;
 }
@@ -280,13 +275,18 @@ std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenC
   // A round of a reinforcement learner has few launches of its own as well: it plays for a while
   // and then learns in a fixed number of steps. Chance never makes so many kernels that often come
   // in constant numbers, again and again.
+  const std::vector<KernelNumber> constant = segmentation_.constant(table_, kOnce);
   const bool rounds = length >= kLongAlike && segmentation_.segments() >= kManyRounds &&
-                      passing > 0 && segmentation_.constant(table_, kOnce) >= kConstantKernels;
+                      passing > 0 && constant.size() >= kConstantKernels;
   if (!rounds) {
     if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;
     if (length >= kLongEnough && in_place < (alike ? 1 : kLeastInPlace)) return std::nullopt;
   }
   std::ranges::sort(found);
+  if (rounds && found.size() < kConstantKernels) {
+    found.clear();
+    for (const KernelNumber kernel : constant) found.emplace_back(0, kernel);
+  }
   std::vector<KernelNumber> witnesses;
   const std::size_t count = std::min(found.size(), kMostWitnesses);
   for (std::size_t i = 0; i < count; ++i) {

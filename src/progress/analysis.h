@@ -8,6 +8,7 @@
 // something doubtful.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,6 +36,11 @@ struct Reference {
   bool interrupted = false;  // a few iterations hold something else; see Analysis::interrupted
   double length() const;
 };
+
+// Whether a kernel that comes in constant numbers came as often as it should.
+inline bool usual_count(std::uint32_t counted, float reference) {
+  return std::abs(static_cast<float>(counted) - reference) <= 0.5F;
+}
 
 struct Finding {
   Reference reference;

@@ -104,6 +104,28 @@ TEST_F(Analysed, IgnoresAKernelThatComesThousandsOfTimesInARow) {
   EXPECT_NEAR(finding->gap, 12119, 1);
 }
 
+// 20 to 36 steps of play, four of learning, and one launch of its own for each round. Lengths are
+// 0.9 alike, which alone would not let the shortest and the longest be followed.
+TEST_F(Analysed, FollowsRoundsByTheKernelsThatComeInConstantNumbers) {
+  for (int round = 0; round < 12; ++round) {
+    launch(90);
+    for (int step = 0; step < 20 + 7 * round % 17; ++step) {
+      for (KernelNumber k = 1; k < 21; ++k) launch(k);
+    }
+    for (int update = 0; update < 4; ++update) {
+      for (KernelNumber k = 30; k < 80; ++k) launch(k);
+    }
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_GT(finding->gap, 600);
+  EXPECT_TRUE(finding->reference.elastic);
+  EXPECT_GE(finding->reference.witnesses.size(), 6U);
+  for (const KernelNumber witness : finding->reference.witnesses) EXPECT_GE(witness, 30);
+}
+
 TEST_F(Analysed, AnchorsABurstByItsPair) {
   // Every kernel comes twice in a row, so only pairs are rare.
   for (int i = 0; i < 20; ++i) {

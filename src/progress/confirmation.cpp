@@ -68,8 +68,7 @@ bool explains_enough(const Evidence& evidence) {
 // The fewer gaps there are, and the less alike the iterations, the more even the gaps must be.
 bool even_enough(const Evidence& evidence) {
   if ((evidence.elastic || evidence.interrupted) && evidence.gaps >= 16) return true;
-  const bool poor = evidence.gaps < 16 || evidence.quality < kAlike;
-  const double most = evidence.gaps < 8 ? 0.1 : poor ? 0.35 : 0.6;
+  const double most = evidence.gaps < 16 ? 0.1 : evidence.quality < kAlike ? 0.35 : 0.6;
   return evidence.gap_cv <= most;
 }
 

@@ -47,6 +47,17 @@ TEST(Confirmation, WaitsIfAnythingElseIsMissing) {
   }
 }
 
+// Rounds of which nobody knows yet how much their lengths vary.
+TEST(Confirmation, WaitsForMoreIterationsWhereFewAreUneven) {
+  Evidence rounds = good();
+  rounds.segments = rounds.gaps = 12;
+  rounds.gap_cv = 0.15;
+  EXPECT_EQ(judge(rounds), Verdict::kNotYet);
+
+  rounds.segments = rounds.gaps = 20;
+  EXPECT_EQ(judge(rounds), Verdict::kBelieved);
+}
+
 TEST(Confirmation, AcceptsManySimilarIterationsInAShortTime) {
   Evidence epoch = good();  // an epoch of a small data set, between two evaluations
   epoch.lasting = Seconds(0.2);

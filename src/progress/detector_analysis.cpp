@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expensive half of the detector, which runs between launches: it looks back for a pattern and
-// locks.
+// The expensive half of the detector, which runs between launches: it looks back for a pattern.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "progress/detector_core.h"
-#include "progress/forward_pass.h"
-#include "progress/hidden_iterations.h"
 
 namespace hypermile {
 namespace {
@@ -18,19 +14,20 @@ constexpr double kUnchangedGap = 0.05;
 constexpr double kUnchangedElasticGap = 0.3;
 constexpr double kBetter = 0.1;  // quality by which another level must be better
 constexpr double kBetterLengths = 8;
-constexpr double kFewLaunches = 8;  // launches in an iteration
-constexpr Seconds kLeastLasting(0.3);
 // A job of few launches after a start-up of many would wait long for the next analysis, which is
 // due after half as many launches again. Then the last half second is looked at on its own, and the
 // last launches, which may have come in bursts.
 constexpr Seconds kRecent(0.5);
 constexpr Seconds kLookAgain(0.2);
 constexpr std::uint64_t kLast = 64;  // launches
-constexpr double kLonger = 1.3;      // launches in an iteration, of those of another
 
 }  // namespace
 
 void LaunchDetector::Core::analyse_if_due() {
+  if (state_ == DetectorState::kLocked && doubt_ && doubt_->end) {
+    const Doubt doubt = *std::exchange(doubt_, std::nullopt);
+    turns_out_stage(doubt.begin, *doubt.end);
+  }
   if (match_pending_ && state_ != DetectorState::kLocked) {
     lock_known();
   } else if (lock_pending_) {
@@ -64,7 +61,7 @@ void LaunchDetector::Core::look_at_recent() {
   looked_ = now();
   for (const std::uint64_t length : {recent(), kLast, kFirstAnalysis}) {
     if (length < kFirstAnalysis || length > searched() || due_ - searched() < length) continue;
-    const auto finding = analysis_.run(ring_, ring_.end() - length, ring_.end());
+    const auto finding = analysis_.run(ring_, ring_.end() - length, ring_.end(), least_launches());
     if (!finding) continue;
     return consider(finding);
   }
@@ -86,7 +83,7 @@ bool LaunchDetector::Core::stands_up(const Finding& finding) {
 // Among the last `length` launches.
 std::optional<Finding> LaunchDetector::Core::find(std::uint64_t length) {
   const std::uint64_t end = ring_.end();
-  auto finding = analysis_.run(ring_, end - length, end);
+  auto finding = analysis_.run(ring_, end - length, end, least_launches());
   if (!finding || stands_up(*finding)) return finding;
   auto longer = analysis_.run(ring_, end - length, end, kLonger * finding->gap);
   const bool whole = longer && longer->reference.elastic && stands_up(*longer);
@@ -188,112 +185,6 @@ void LaunchDetector::Core::consider_in_lock(std::optional<Finding> finding) {
     lock(true);
   } else {
     search_from(search_start_);
-  }
-}
-
-// While a model is built, one kernel fills its weights and then the job does something else for
-// seconds. So a pattern of few launches must have lasted even without its longest pause.
-bool LaunchDetector::Core::one_long_pause() const {
-  if (tracker_.mean_gap() >= kFewLaunches) return false;
-  const std::uint64_t first = std::max(tracker_.first_boundary(), ring_.begin());
-  Seconds longest;
-  for (std::uint64_t i = first + 1; i < ring_.end(); ++i) {
-    longest = std::max(longest, ring_.time(i) - ring_.time(i - 1));
-  }
-  return now() - ring_.time(first) - longest < kLeastLasting;
-}
-
-void LaunchDetector::Core::lock(bool relevelled) {
-  lock_pending_ = false;
-  if (!relevelled && one_long_pause()) {
-    agreeing_ = 0;
-    return;
-  }
-  const PhaseLibrary::Recognised phase = library_.recognise(reference_);
-  phase_ = phase.number;
-  begin_lock(
-      tracker_.first_boundary(),
-      {.time = now(), .launch = ring_.end() - 1, .known = phase.known, .relevelled = relevelled});
-}
-
-void LaunchDetector::Core::lock_known() {
-  const PhaseLibrary::Match match = *match_pending_;
-  match_pending_.reset();
-  const PhaseLibrary::Phase* phase = library_.find(match.number);
-  if (phase == nullptr) return;
-  reference_ = phase->reference;
-  if (!replay_tentative(match.first_boundary)) {
-    state_ = DetectorState::kSearch;
-    return;
-  }
-  phase_ = match.number;
-  gap_ = tracker_.mean_gap();
-  begin_lock(tracker_.first_boundary(),
-             {.time = now(), .launch = ring_.end() - 1, .known = true, .relevelled = false});
-}
-
-// Iterations of the pattern between its last boundary and another; nullopt if that is not known.
-std::optional<double> LaunchDetector::Core::hidden_since(const std::optional<std::uint64_t>& last,
-                                                         std::uint64_t until) const {
-  if (!last || *last < ring_.begin()) return std::nullopt;
-  std::map<KernelNumber, HiddenKernel> kernels;
-  for (const KernelCount& each : reference_.counts) kernels[each.kernel].per_iteration = each.count;
-  for (std::uint64_t i = *last; i < until; ++i) {
-    const auto found = kernels.find(ring_.kernel(i));
-    if (found != kernels.end()) found->second.launched += 1;
-  }
-  std::vector<HiddenKernel> counted;
-  for (const auto& [kernel, each] : kernels) counted.push_back(each);
-  return hidden_iterations(std::move(counted));
-}
-
-bool LaunchDetector::Core::evaluates(std::uint32_t phase, std::uint32_t training) const {
-  return is_forward_pass(kernel_mix(phase), kernel_mix(training));
-}
-
-// Starts the tracker again, so that it reports the boundaries since `from`.
-void LaunchDetector::Core::begin_lock(std::uint64_t from, const Lock& lock) {
-  // Where the training is expected back, its evaluation is no phase of its own.
-  if (held_ && held_->left.phase != phase_ && evaluates(phase_, held_->left.phase)) {
-    state_ = DetectorState::kSearch;
-    agreeing_ = 0;
-    return;
-  }
-  state_ = DetectorState::kLocked;
-  better_ = 0;
-  const Instant begin = ring_.time(std::max(from, ring_.begin()));
-  if (left_ && left_->phase == phase_) {
-    library_.came_back(phase_, begin - left_->time, left_->for_evaluation);
-  }
-  // An interlude long enough to be a phase of its own is none.
-  if (held_ && held_->left.phase != phase_) give_up_hold();
-  // After an interlude that was expected, everything goes on as if it had not been.
-  std::optional<double> hidden;
-  if (held_) hidden = hidden_since(left_ ? std::optional(left_->launch) : std::nullopt, from);
-  if (held_ && !hidden) give_up_hold();
-  const bool goes_on = std::exchange(held_, std::nullopt).has_value();
-  carried_ = goes_on ? *hidden : 0;
-  behind_interlude_ = goes_on;
-  doubted_ = 0;
-  training_.reset();
-  if (left_ && left_->phase != phase_ && evaluates(phase_, left_->phase)) {
-    training_ = left_;
-    training_->for_evaluation = true;
-  }
-  left_.reset();
-  search_start_ = std::max(from, ring_.begin());
-  analysed_ = searched();
-  due_ = 2 * analysed_;
-  if (goes_on) {
-    outer_.resume();  // what comes once an epoch is no iteration
-  } else {
-    outer_.start();
-    sink_->locked(make_pattern(phase_, reference_), lock);
-  }
-  tracker_.start(reference_);
-  const std::uint64_t end = ring_.end();
-  for (std::uint64_t i = search_start_; i < end && state_ == DetectorState::kLocked; ++i) {
-    follow_locked(i, ring_.previous(i), ring_.kernel(i));
   }
 }
 

@@ -5,8 +5,8 @@
 // follows what was found until it is confirmed. Locked: the tracker reports boundaries until the
 // pattern breaks.
 //
-// detector_stream.cpp handles each launch, detector_analysis.cpp the work between launches, and
-// launch_detector.cpp the questions about the detector's state.
+// detector_stream.cpp handles each launch, detector_analysis.cpp and detector_lock.cpp the work
+// between launches, and launch_detector.cpp the questions about the detector's state.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@ namespace hypermile {
 class LaunchDetector::Core {
  public:
   static constexpr std::uint64_t kFirstAnalysis = 16;  // launches
+  static constexpr double kLonger = 1.3;  // launches in an iteration, of those of another
 
   explicit Core(DetectorSink& sink) : sink_(&sink) {}
 
@@ -71,6 +72,9 @@ class LaunchDetector::Core {
   void tell_boundary(std::uint64_t launch);
   void leave(bool may_hold);
   void give_up_hold();
+  bool turns_out_stage(std::uint64_t from, std::uint64_t to);
+  bool is_stage(std::uint32_t phase) const;
+  double least_launches();
   std::optional<double> hidden_since(const std::optional<std::uint64_t>& last,
                                      std::uint64_t until) const;
 
@@ -120,8 +124,20 @@ class LaunchDetector::Core {
     Instant deadline;  // when it is broken after all
   };
   std::optional<Hold> held_;
+  // Set while patterns are known to be stages of longer rounds.
+  struct Rounds {
+    double least = 0;        // launches, which a round exceeds
+    std::uint64_t seen = 0;  // launch at which a stage was seen last
+  };
+  std::optional<Rounds> rounds_;
   double carried_ = 0;  // iterations that ended during an interlude, for the next boundary
   double doubted_ = 0;  // iterations that count if the pattern goes on
+  // Launches in a lock that were not like the pattern.
+  struct Doubt {
+    std::uint64_t begin = 0;
+    std::optional<std::uint64_t> end;  // set once the pattern goes on
+  };
+  std::optional<Doubt> doubt_;
   bool behind_interlude_ = false;  // see Boundary
   bool idle_told_ = false;
   std::array<Seconds, 2> waits_of_host_{};  // the longest between two launches, slowly forgotten

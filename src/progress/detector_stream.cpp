@@ -84,6 +84,7 @@ void LaunchDetector::Core::missed(Instant watched_since) {
   last_boundary_.reset();
   left_.reset();
   training_.reset();
+  doubt_.reset();
   if (held_) give_up_hold();
   if (state_ != DetectorState::kLocked) return search_from(ring_.end());
   tracker_.resume(ring_.end());
@@ -96,6 +97,9 @@ void LaunchDetector::Core::missed(Instant watched_since) {
 void LaunchDetector::Core::search_library() {
   if (match_pending_ || library_.phases().empty()) return;
   match_pending_ = library_.search(ring_);
+  if (!match_pending_ || !is_stage(match_pending_->number)) return;
+  if (rounds_) rounds_->seen = ring_.end();
+  match_pending_.reset();
 }
 
 void LaunchDetector::Core::follow_tentative(KernelNumber previous, KernelNumber kernel) {
@@ -153,6 +157,8 @@ void LaunchDetector::Core::tell_boundary(std::uint64_t launch) {
   const bool doubtful = tracker_.doubtful() && !reference_.interrupted;
   const double counted = doubtful ? 0 : ended + std::exchange(doubted_, 0);
   if (doubtful) doubted_ += ended;
+  if (doubtful && !doubt_) doubt_ = Doubt{.begin = tracker_.first_bad(), .end = std::nullopt};
+  if (!doubtful && doubt_) doubt_->end = launch;
   Boundary boundary{.pattern = {phase_, 0},
                     .time = ring_.time(launch),
                     .gpu_time = std::nullopt,
@@ -184,6 +190,7 @@ void LaunchDetector::Core::leave(bool may_hold) {
   library_.update(phase_, tracker_.learnt(reference_));
   const Seconds interlude = library_.find(phase_) ? library_.find(phase_)->interlude : Seconds(0);
   const Instant ended = ring_.time(since);
+  if (rounds_) rounds_->seen = ring_.end();
   left_ = training_ ? std::exchange(training_, std::nullopt) : last_boundary_;
   search_from(since);
   if (may_hold && interlude > Seconds(0)) {

@@ -71,6 +71,7 @@ Pattern LaunchDetector::Core::make_pattern(std::uint32_t phase, const Reference&
                   .similarity = tracker_.similarity(),
                   .confidence = confidence(),
                   .elastic = reference.elastic,
+                  .stage = false,
                   .outer = {}};
   if (state_ != DetectorState::kLocked) return pattern;
   std::uint32_t level = 0;
@@ -109,6 +110,7 @@ std::vector<Pattern> LaunchDetector::Core::phases() const {
                         .similarity = phase.reference.similarity,
                         .confidence = phase.reference.quality,
                         .elastic = phase.reference.elastic,
+                        .stage = phase.is_stage(),
                         .outer = {}});
   }
   return patterns;

@@ -60,9 +60,11 @@ struct Pattern {
   std::uint32_t phase = 0;
   Anchor anchor;
   double launches_per_iteration = 0;
-  double similarity = 0;          // 0..1: how alike the iterations are, by their kernels
-  double confidence = 0;          // 0..1; below 0.3 while tentative
-  bool elastic = false;           // iterations differ in length, as sequences do
+  double similarity = 0;  // 0..1: how alike the iterations are, by their kernels
+  double confidence = 0;  // 0..1; below 0.3 while tentative
+  bool elastic = false;   // iterations differ in length, as sequences do
+  // Only a stage of a longer round, as was seen later; set by LaunchDetector::phases() alone.
+  bool stage = false;
   std::vector<OuterLevel> outer;  // from inner to outer, at most two
 };
 

@@ -58,6 +58,7 @@ PhaseLibrary::Recognised PhaseLibrary::recognise(const Reference& reference) {
     best->number = next_number_++;
     best->interlude = Seconds(0);
     best->evaluations = 0;
+    best->other_stages = 0;
   }
   best->reference = reference;
   best->used = ++uses_;
@@ -83,6 +84,17 @@ void PhaseLibrary::came_back(std::uint32_t number, Seconds interlude, bool evalu
   if (evaluated && ++phase->evaluations < kEvaluations) return;
   phase->interlude =
       interlude > kLongestInterlude ? Seconds(0) : std::max(interlude, 0.9 * phase->interlude);
+}
+
+void PhaseLibrary::came_back_from_stage(std::uint32_t number, std::uint64_t begin,
+                                        std::uint64_t launches) {
+  const auto phase = std::ranges::find(phases_, number, &Phase::number);
+  if (phase == phases_.end()) return;
+  if (phase->other_stages++ == 0) {
+    phase->shortest_other = launches;
+    phase->first_other = begin;
+  }
+  phase->shortest_other = std::min(phase->shortest_other, launches);
 }
 
 void PhaseLibrary::clear(Search& search) {
@@ -149,14 +161,20 @@ bool PhaseLibrary::look(Search& search, const Phase& phase, const LaunchRing& ri
   return found;
 }
 
+// The share of the witnesses that came as often as usual.
+double PhaseLibrary::witnesses_come(const Search& search, const Reference& reference) {
+  double come = 0;
+  for (const KernelCount& each : reference.counts) {
+    if (std::ranges::count(reference.witnesses, each.kernel) == 0) continue;
+    if (usual_count(search.counts[each.kernel], each.count)) come += 1;
+  }
+  return come / static_cast<double>(std::max<std::size_t>(1, reference.witnesses.size()));
+}
+
 bool PhaseLibrary::matches(const Search& search, const Phase& phase,
                            std::uint64_t segment_length) const {
   if (phase.reference.elastic) {
-    const auto& witnesses = phase.reference.witnesses;
-    const auto once = std::ranges::count_if(
-        witnesses, [&](KernelNumber kernel) { return search.counts[kernel] == 1; });
-    return static_cast<double>(once) >=
-           (1 - kAsUsual) * static_cast<double>(std::max<std::size_t>(1, witnesses.size()));
+    return witnesses_come(search, phase.reference) >= 1 - kAsUsual;
   }
   double matched = 0;
   for (const KernelCount& each : phase.reference.counts) {

@@ -19,6 +19,7 @@ class PhaseLibrary {
  public:
   // A new phase replaces the one that was not used for longest.
   static constexpr std::size_t kMost = 8;
+  static constexpr unsigned kRecurs = 2;  // what came once may be a part of the start-up
 
   struct Phase {
     std::uint32_t number = 0;
@@ -27,6 +28,12 @@ class PhaseLibrary {
     // The longest interlude, an evaluation, after which the job returned to this phase; 0 if none.
     Seconds interlude = {};
     unsigned evaluations = 0;  // that were phases of their own, and from which the job returned
+    // Other stages of a round from which the job returned, see other_stage.h: how many, the
+    // launches of the shortest, and the launch where the first began.
+    unsigned other_stages = 0;
+    std::uint64_t shortest_other = 0;
+    std::uint64_t first_other = 0;
+    bool is_stage() const { return other_stages >= kRecurs; }
   };
 
   struct Match {
@@ -48,6 +55,8 @@ class PhaseLibrary {
   const Phase* find(std::uint32_t number) const;
   // The job returned to the phase after `interlude`; `evaluated` if that was a phase of its own.
   void came_back(std::uint32_t number, Seconds interlude, bool evaluated);
+  // The job returned to the phase from another stage of its rounds, which began at launch `begin`.
+  void came_back_from_stage(std::uint32_t number, std::uint64_t begin, std::uint64_t launches);
 
   // Starts to look for the phases at this launch.
   void search_from(std::uint64_t launch);
@@ -70,6 +79,7 @@ class PhaseLibrary {
 
   bool look(Search& search, const Phase& phase, const LaunchRing& ring, std::uint64_t launch);
   bool matches(const Search& search, const Phase& phase, std::uint64_t segment_length) const;
+  static double witnesses_come(const Search& search, const Reference& reference);
   static void clear(Search& search);
 
   std::vector<Phase> phases_;

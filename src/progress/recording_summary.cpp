@@ -44,7 +44,9 @@ class Collector final : public DetectorSink {
     patterns[pattern.phase] = pattern;
     // What was counted since the last lock was something else.
     if (lock.relevelled && !stays.empty()) stays.pop_back();
-    if (broken_since && broken_phase != pattern.phase) changes.push_back(*broken_since);
+    if (broken_since && broken_phase != pattern.phase) {
+      changes.push_back({broken_phase, *broken_since});
+    }
     broken_since.reset();
     stays.push_back({pattern.phase, {}});
   }
@@ -74,9 +76,20 @@ class Collector final : public DetectorSink {
                           patterns.at(boundary.pattern.phase).launches_per_iteration;
   }
 
+  // Forgets a phase that turned out to be a stage of a longer round.
+  void forget(std::uint32_t phase) {
+    std::erase_if(stays, [&](const Stay& stay) { return stay.phase == phase; });
+    std::erase_if(changes, [&](const Change& change) { return change.from == phase; });
+    patterns.erase(phase);
+  }
+
+  struct Change {
+    std::uint32_t from = 0;  // phase
+    Instant time;
+  };
   std::vector<Stay> stays;
   std::map<std::uint32_t, Pattern> patterns;
-  std::vector<Instant> changes;
+  std::vector<Change> changes;
   std::optional<Instant> broken_since;
   std::uint32_t broken_phase = 0;
 };
@@ -222,8 +235,14 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
   LaunchDetector detector(seen);
   detector.add_all(launches);
   std::erase_if(seen.stays, [](const Stay& stay) { return stay.boundaries.size() < 2; });
+  bool stages = false;
+  for (const Pattern& pattern : detector.phases()) {
+    if (pattern.stage) seen.forget(pattern.phase);
+    stages |= pattern.stage;
+  }
   if (seen.stays.empty()) {
     summary.reason = launches.empty() ? "the recording has no launches"
+                     : stages         ? "the stages of longer rounds repeat, but the rounds do not"
                      : detector.state() == DetectorState::kTentative
                          ? "something repeats, but not for long enough to be sure"
                          : "no pattern of launches repeats";
@@ -239,7 +258,7 @@ RecordingSummary summarize_recording(std::span<const Launch> launches) {
     const double grown = outermost > 0 ? summary.iterations / outermost : 1;
     for (LevelSummary& level : summary.levels) level.iterations *= grown;
   }
-  summary.changes = seen.changes;
+  for (const Collector::Change& change : seen.changes) summary.changes.push_back(change.time);
   return summary;
 }
 

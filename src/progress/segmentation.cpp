@@ -113,14 +113,16 @@ double Segmentation::present(const TokenTable& table, double share) {
   return all > 0 ? present / all : 0;
 }
 
-std::size_t Segmentation::constant(const TokenTable& table, double share) {
-  std::size_t kernels = 0;
+std::vector<KernelNumber> Segmentation::constant(const TokenTable& table, double share) {
+  std::vector<KernelNumber> kernels;
   for (const KernelCount& each : reference_) {
     count(table.kernel_positions(each.kernel));
     const auto same = std::count_if(
         occurrences_.begin(), occurrences_.begin() + static_cast<std::ptrdiff_t>(occurring_),
         [&](const Occurrence& one) { return static_cast<float>(one.count) == each.count; });
-    if (static_cast<double>(same) >= share * static_cast<double>(segments())) ++kernels;
+    if (static_cast<double>(same) >= share * static_cast<double>(segments())) {
+      kernels.push_back(each.kernel);
+    }
   }
   return kernels;
 }

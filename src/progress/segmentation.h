@@ -51,7 +51,7 @@ class Segmentation {
   // The share of launches whose kernels occur in at least `share` of the segments.
   double present(const TokenTable& table, double share);
   // Kernels of which at least `share` of the segments contain exactly the median number.
-  std::size_t constant(const TokenTable& table, double share);
+  std::vector<KernelNumber> constant(const TokenTable& table, double share);
   // Where `positions` stand in their segments, as a share of the segment's length.
   struct Place {
     double mean = 0;

@@ -38,10 +38,12 @@ void Tracker::start(const Reference& reference) {
     length_ += each.count;
   }
   witnesses_ = 0;
+  in_order_ = true;
   for (const KernelNumber number : reference.witnesses) {
     // A witness is in every iteration, so it must be a member already.
     if (witnesses_ == kMostWitnesses || !kernels_[number].member) continue;
     kernels_[number].witness = static_cast<std::int16_t>(witnesses_++);
+    in_order_ = in_order_ && kernels_[number].reference < 1.5F;
   }
   last_fired_.fill(0);
   witness_clock_ = kMostWitnesses;
@@ -82,7 +84,7 @@ Tracker::Outcome Tracker::add(std::uint64_t launch, KernelNumber previous, Kerne
   if (!open_) return ++segment_length_ > give_up_ ? Outcome::kBroken : Outcome::kNothing;
   Kernel& kernel = kernels_[number];
   if (count(kernel, number)) return Outcome::kBroken;
-  if (kernel.witness >= 0 && out_of_order(kernel.witness)) return Outcome::kBroken;
+  if (in_order_ && kernel.witness >= 0 && out_of_order(kernel.witness)) return Outcome::kBroken;
   return outcome;
 }
 
@@ -110,11 +112,12 @@ bool Tracker::stray_anchor() const {
   return segment_length_ < 0.5 * length_ && explained < 0.5 * similarity_ * length_;
 }
 
-// The share of the witnesses that came exactly once in this segment.
+// The share of the witnesses that came as often as usual in this segment, most of them once.
 double Tracker::witnesses_come() const {
   std::size_t come = 0;
   for (const KernelNumber number : members_) {
-    if (kernels_[number].witness >= 0 && kernels_[number].count == 1) ++come;
+    const Kernel& kernel = kernels_[number];
+    if (kernel.witness >= 0 && usual_count(kernel.count, kernel.reference)) ++come;
   }
   return static_cast<double>(come) / static_cast<double>(witnesses_);
 }

@@ -115,6 +115,7 @@ class Tracker {
   std::uint32_t excess_twice_ = 0;  // launches of this segment beyond twice the reference
 
   std::size_t witnesses_ = 0;
+  bool in_order_ = false;            // each witness comes once per iteration
   std::uint64_t witness_clock_ = 0;  // counts launches of all witnesses
   std::array<std::uint64_t, kMostWitnesses> last_fired_{};
   unsigned disorder_ = 0;

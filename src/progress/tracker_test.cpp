@@ -119,6 +119,44 @@ TEST_F(Following, PauseWithoutLaunchesIsNoBreakAndSlowDriftIsLearnt) {
   EXPECT_TRUE(tracker_.events().empty());
 }
 
+// Kernel 1 opens a round, 2 to 9 come in constant numbers, and 10 as often as it likes.
+TEST(FollowingRounds, CountsEachHoweverLongItIs) {
+  Reference rounds;
+  rounds.anchor = {1, 0, false};
+  rounds.counts.push_back({1, 1});
+  for (KernelNumber k = 2; k <= 9; ++k) {
+    rounds.counts.push_back({k, 32});
+    rounds.witnesses.push_back(k);
+  }
+  rounds.counts.push_back({10, 1000});
+  rounds.similarity = 1;
+  rounds.quality = 0.8;
+  rounds.longest = 2000;
+  rounds.elastic = true;
+  Tracker tracker;
+  tracker.start(rounds);
+  std::uint64_t launches = 0;
+  unsigned counted = 0;
+  const auto add = [&](KernelNumber kernel) {
+    const auto outcome = tracker.add(launches++, 0, kernel);
+    ASSERT_NE(outcome, Tracker::Outcome::kBroken);
+    if (outcome == Tracker::Outcome::kBoundary) counted += tracker.iterations();
+    EXPECT_FALSE(tracker.doubtful());
+  };
+
+  for (const int steps : {1000, 100, 1700, 200, 900}) {
+    add(1);
+    for (int step = 0; step < steps; ++step) add(10);
+    // A launch of the anchor's kernel inside a round opens none.
+    add(1);
+    for (int update = 0; update < 32; ++update) {
+      for (KernelNumber k = 2; k <= 9; ++k) add(k);
+    }
+  }
+
+  EXPECT_EQ(counted, 4U);
+}
+
 TEST_F(Following, ReportsUnusualCounts) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(add_iteration());
   ASSERT_TRUE(add(300));
