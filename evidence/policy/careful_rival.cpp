@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/policy/careful_rival.h"
 
-#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "policy/job_ledger.h"
+#include "policy/look_cut.h"
 
 namespace hypermile {
 namespace {
@@ -29,11 +28,7 @@ class CarefulRival : public Policy {
     Step step = rival_->next();
     const auto bound = effective_bound(context_.objective);
     if (!known || !bound || !step.exploring || step.setting == 0) return step;
-    const double after = context_.search.cut_iterations;
-    step.abort_after = after;
-    step.abort_above = ledger_->default_time() * (1 + context_.search.crawl * *bound);
-    step.abort_spread = ledger_->default_time() * context_.search.plainly * ledger_->time_noise() *
-                        std::sqrt(context_.window_iterations / after);
+    cut_when_slow(step, context_.search, *ledger_, 1 + context_.search.crawl * *bound);
     return step;
   }
 

@@ -59,8 +59,6 @@ const std::vector<AblationRow>& ablation_rows() {
        .alter = [](auto& c) { c.search.default_windows = kNever; }},
       {.name = "no margin for the error of the pace",
        .alter = [](auto& c) { c.search.surely = 0; }},
-      {.name = "the rest of the job may make up for all",
-       .alter = [](auto& c) { c.search.most_planned = kNever; }},
       {.name = "looks are not cut", .alter = [](auto& c) { c.search.cut_iterations = kNever; }},
       {.name = "looks need not pay for themselves",
        .alter = [](auto& c) { c.search.look_pays = 0; }},

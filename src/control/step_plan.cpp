@@ -9,7 +9,7 @@
 namespace hypermile {
 namespace {
 
-constexpr double kShortestSeconds = 4;   // forty refreshes of the energy counter
+constexpr double kShortestSeconds = 2.5;  // twenty-five refreshes of the energy counter
 constexpr double kLongestSeconds = 30;   // however much iterations scatter
 constexpr double kWantedError = 0.005;   // of the mean over one Window
 constexpr double kFewestIterations = 4;  // however long they are

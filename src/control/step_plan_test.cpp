@@ -20,7 +20,7 @@ std::vector<double> scattered(double mean, double deviation, std::size_t count) 
 TEST(StepPlan, GivesTheSensorsTimeToMoveHoweverShortIterationsAre) {
   const StepPlan plan = plan_steps(std::vector<double>(100, 0.001));
 
-  EXPECT_NEAR(plan.window_iterations, 4000, 1);
+  EXPECT_NEAR(plan.window_iterations, 2500, 1);
   EXPECT_NEAR(plan.settle_iterations, 501, 1);
 }
 
@@ -33,7 +33,7 @@ TEST(StepPlan, LengthensWithTheScatterOfIterationsUpToALimit) {
   const StepPlan uneven = plan_steps(scattered(0.1, 0.008, 400));
   const StepPlan wild = plan_steps(scattered(0.1, 0.03, 400));
 
-  EXPECT_NEAR(calm.window_iterations, 40, 1);
+  EXPECT_NEAR(calm.window_iterations, 25, 1);
   EXPECT_GT(uneven.window_iterations, 150);
   EXPECT_NEAR(wild.window_iterations, 300, 3);
 }
@@ -45,7 +45,7 @@ TEST(StepPlan, LeavesPausesOutOfTheScatter) {
   const StepPlan plan = plan_steps(intervals);
 
   EXPECT_NEAR(plan.typical.value(), 0.1, 1e-12);
-  EXPECT_NEAR(plan.window_iterations, 40, 1);
+  EXPECT_NEAR(plan.window_iterations, 25, 1);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "base/statistics.h"
+#include "policy/look_cut.h"
 #include "policy/makers.h"
 #include "policy/mix.h"
 #include "policy/response.h"
@@ -63,7 +64,6 @@ class HypermilePolicy : public Policy {
   std::optional<std::size_t> best_look(const Rest& rest, std::span<const Candidate> known,
                                        const Mix& mix) const;
   bool default_is_due(const Rest& rest, const Mix& mix) const;
-  double spread() const;
   double look_length(double time) const;
   double look_iterations() const { return context_.window_iterations + context_.settle_iterations; }
   // Iterations at one Setting of the mix at a time.
@@ -121,8 +121,7 @@ double HypermilePolicy::allowed_after(double defaults) const {
   const double sure = ledger_->sure_job();
   const double left = std::max(sure - ledger_->done(), window);
   const double doubt = search_.surely * ledger_->pace_error(defaults);
-  return std::min(search_.most_planned * *bound,
-                  ((*bound - doubt) * sure - ledger_->lost()) / left);
+  return std::min(*bound, ((*bound - doubt) * sure - ledger_->lost()) / left);
 }
 
 // As many windows at the default as pay: each makes the pace surer, so that the others may lose
@@ -241,18 +240,12 @@ HypermilePolicy::Prospect HypermilePolicy::prospect(std::span<const Candidate> k
   return prospect;
 }
 
-// What a mean over the first few iterations of a look may exceed the truth by.
-double HypermilePolicy::spread() const {
-  return search_.plainly * ledger_->time_noise() *
-         std::sqrt(context_.window_iterations / search_.cut_iterations);
-}
-
 // Iterations that a look takes where the Setting is so many times slower: it is cut as soon as that
 // is plain.
 double HypermilePolicy::look_length(double time) const {
   const double beyond = time - slowest_;
   if (beyond <= 0) return look_iterations();
-  const double plain = spread() / beyond;
+  const double plain = cut_spread(search_, *ledger_) / beyond;
   return context_.settle_iterations +
          std::min(context_.window_iterations,
                   search_.cut_iterations * std::max(1.0, plain * plain));
@@ -347,9 +340,7 @@ Step HypermilePolicy::look(std::size_t setting) const {
                    fmt::format("{} may save more: {:.1f} % slower and {:.1f} % cheaper is expected",
                                to_string(context_.settings[setting]), 100 * (candidate.time - 1),
                                100 * (1 - candidate.price)));
-  look.abort_after = search_.cut_iterations;
-  look.abort_above = ledger_->default_time() * slowest_;
-  look.abort_spread = ledger_->default_time() * spread();
+  cut_when_slow(look, search_, *ledger_, slowest_);
   return look;
 }
 

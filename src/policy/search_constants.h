@@ -11,17 +11,14 @@ struct SearchConstants {
   // Full windows at the default before anything else: two give a first idea of the noise.
   double start_windows = 2;
   // Standard errors of the default's pace by which the whole job is planned to stay below its
-  // bound: 1 to 2 of 100 jobs would end over it if the error were all there is.
-  double surely = 2.2;
-  // Slowest plan for the rest of the job, in bounds: what its early part did not use is spent
-  // later, but not much faster, so that what is kept at the end is a mix that keeps the bound.
-  double most_planned = 1.05;
+  // bound: 1 of 160 jobs would end over it if the error were all there is.
+  double surely = 2.5;
   // Ratio of neighbouring numbers of windows at the default among which the plan chooses.
   double plan_steps = 1.3;
   // The default is seen again after so many full windows without it, and after this share of what
   // the job has run: often enough to notice a job that changes its pace, seldom enough to cost
   // little.
-  double default_windows = 20;
+  double default_windows = 40;
   double default_share = 0.1;
   // Slowest Setting that is ever kept, in bounds: nobody likes a job that crawls for a while.
   double crawl = 2;
