@@ -62,6 +62,9 @@ void Controller::boundary(const ProcessProgress& process, const Boundary& told, 
   counted += boundary.iterations;
   const CountedBoundary at{boundary, counted};
   const bool measuring = !meters_.empty();
+  const bool at_default = applied_->at_default() &&
+                          applied_->stage() == AppliedSettings::Stage::kInForce &&
+                          boundary.time >= applied_->in_force_since();
   Pause before = Pause::kNone;
   for (GpuWatch* gpu : gpus) {
     RankState& state = rank_state(process, *gpu);
@@ -74,8 +77,11 @@ void Controller::boundary(const ProcessProgress& process, const Boundary& told, 
     for (RankMeter& meter : meters_) {
       if (meter.rank() == state.rank) meter.add(at, pause, fresh);
     }
-    if (!measuring && boundary.time >= applied_->in_force_since()) {
+    if (measuring) continue;
+    if (at_default) {
       state.maker->add(boundary, fresh);
+    } else {
+      state.maker->close();
     }
   }
   if (&process != lead_) return;
@@ -85,9 +91,6 @@ void Controller::boundary(const ProcessProgress& process, const Boundary& told, 
   if (idle_since_ && boundary.time > *idle_since_) idle_since_.reset();
   Phase& phase = book_.of(process, boundary.pattern.phase);
   keep_account(phase, boundary, before);
-  const bool at_default = applied_->at_default() &&
-                          applied_->stage() == AppliedSettings::Stage::kInForce &&
-                          boundary.time >= applied_->in_force_since();
   if (!phase.plan && at_default) phase.watch.add(told);
 }
 

@@ -194,6 +194,19 @@ TEST(SimulatedRun, TakesNoLookInAnEvaluationForASlowOne) {
   EXPECT_GT(std::ranges::count_if(play_and_hear(job, "hypermile").windows, is_low), 2);
 }
 
+// GPU times come late: iterations of a Setting that was left a moment ago are not the default's.
+TEST(SimulatedRun, CallsNoWindowTheDefaultsThatBeganAtAnotherSetting) {
+  const SimulatedJob job = shipped_job("mlp_cuda_graph", 12000, kNoEffects);
+
+  int seen = 0;
+  for (const Window& window : play_and_hear(job, "hypermile").windows) {
+    if (!window.usable() || !window.setting.empty()) continue;
+    ++seen;
+    EXPECT_GT(window.sm_clock->value(), 1900);
+  }
+  EXPECT_GT(seen, 3);
+}
+
 TEST(SimulatedRun, SlowsDownWithTheClock) {
   const Heard heard = play_and_hear(job_for_test(2000), "fixed:sm=900");
 
