@@ -205,7 +205,8 @@ def judge_process(truth, events, summary):
     counted = [w for w in windows if truth["go_ns"] <= w["begin_s"] * 1e9 + start_ns and (w["begin_s"] + w["duration_s"]) * 1e9 + start_ns <= truth["cost_ns"]]
     found = judge_windows(windows, truth, start_ns)
     units = steps_per_iteration(found)
-    off = [steps / units[phase] - iterations if units[phase] else None for phase, iterations, steps in found]
+    # In iterations, or in the job's steps where these are longer: its books know nothing shorter.
+    off = [(steps / units[phase] - iterations) * min(1, units[phase]) if units[phase] else None for phase, iterations, steps in found]
     begin, end = ((truth[key] - start_ns) * 1e-9 for key in ("go_ns", "cost_ns"))
     process = next((p for p in summary["processes"] if p["pid"] == truth["pid"]), {})
     phases = process.get("phases", [])
@@ -267,8 +268,9 @@ python3 benchmarks/h200/field.py --page OUT/field.json DATE > docs/evidence/fiel
 
 *Known* is the share of time, from {first:.0f} s after the training's begin, in which iterations were known. *Windows with a count* are those that were not
 refused, or only because the next jobs, which import and compile meanwhile, are on the GPU already: their energy is not the job's alone. *An iteration is* how many of
-the job's steps hypermile's iteration holds. *Steps off* is the largest difference between hypermile's count and the books' in a window. It is a fraction
-because the two clocks cut a window's first and last step at slightly different places; below a half the count is exact. *Cost once known* compares
+the job's steps hypermile's iteration holds. *Steps off* is the largest difference between hypermile's count and the books' in a window, in
+iterations, or in steps where these are longer. It is a fraction because the two clocks cut a window's first and last step at slightly different places;
+below a half the count is exact. *Cost once known* compares
 blocks of a fifth of a second inside one process with blocks in which CUPTI's place is given up and hypermile's process is stopped: the median of about six
 pairs, ± its standard error. Where a job launches so much that hypermile watches only a share of the time, watched and dark blocks are weighed by that
 share ([detection](../design/detection.md#watching-part-of-the-time)).

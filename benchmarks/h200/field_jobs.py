@@ -705,8 +705,8 @@ def actor_critic():
     return body, nn.Linear(256, 8).to(DEVICE), nn.Linear(256, 1).to(DEVICE)
 
 
-def rl_ppo(folder):
-    """PPO: rollouts of random length with one small forward pass a step, then 4 times 8 minibatches. A unit is a round."""
+def play_and_learn(folder, steps, epochs, parts):
+    """Rounds of steps() of play, with one small forward pass each, and then epochs x parts minibatches. A unit is a round."""
     import torch
     from torch.nn import functional as F
 
@@ -719,20 +719,40 @@ def rl_ppo(folder):
     while books.more():
         seen, done = [], []
         with torch.no_grad():
-            for _ in range(random.randint(32, 128)):
+            for _ in range(steps()):
                 choice = torch.distributions.Categorical(logits=actor(body(state))).sample()
                 seen.append(state)
                 done.append(choice)
                 state = torch.tanh(state @ world + 0.1 * torch.randn_like(state))
         states, actions = torch.cat(seen), torch.cat(done)
-        for _ in range(4):
+        for _ in range(epochs):
             order = torch.randperm(len(states), device=DEVICE)
-            for part in order.chunk(8):
+            for part in order.chunk(parts):
                 hidden = body(states[part])
                 chosen = F.log_softmax(actor(hidden), -1).gather(1, actions[part, None])
                 loss = -(torch.exp(chosen - chosen.detach()).clamp(0.8, 1.2)).mean() + critic(hidden).pow(2).mean()
                 optimizer_step(optimizer, loss)
     books.close()
+
+
+def rl_ppo(folder):
+    """PPO: rollouts of random length with one small forward pass a step, then 4 times 8 minibatches. A unit is a round."""
+    play_and_learn(folder, lambda: random.randint(32, 128), 4, 8)
+
+
+def rl_ppo_even(folder):
+    """PPO with 128 steps a rollout, then 4 times 4 minibatches. A unit is a round."""
+    play_and_learn(folder, lambda: 128, 4, 4)
+
+
+def rl_a2c(folder):
+    """A2C: five steps of play and one update. A unit is a round."""
+    play_and_learn(folder, lambda: 5, 1, 1)
+
+
+def rl_reinforce(folder):
+    """REINFORCE: an episode of 10 to 200 steps and one update. A unit is a round."""
+    play_and_learn(folder, lambda: random.randint(10, 200), 1, 1)
 
 
 def rl_dqn(folder):
@@ -812,7 +832,7 @@ JOBS = {job.__name__: job for job in (
     compiled_graphs, compiled_convolutions, jax_transformer, jax_convolutions, jax_scan, eager_convolutions, hf_bert_classify,
     hf_gpt2_accumulated, lightning_short_epochs, lightning_accumulated, accelerate_vit, pyg_gcn, pyg_gin_batches, cuda_graph,
     llama_long_step, diffusion_unet, speech_wav2vec2, speech_lstm_ctc, recommender_dlrm, mixed_lengths_lstm,
-    mixed_lengths_transformer, lstm_cells, gan, slow_loader, rl_ppo, rl_dqn, ddp_nccl, ddp_gloo)}
+    mixed_lengths_transformer, lstm_cells, gan, slow_loader, rl_ppo, rl_ppo_even, rl_a2c, rl_reinforce, rl_dqn, ddp_nccl, ddp_gloo)}
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":

@@ -182,7 +182,8 @@ Window WindowBuilder::close() const {
 
 Objection WindowBuilder::too_short(const Window& window) const {
   const bool launches_alone = !window.gpu_timed && boundaries_.front().launch > 0;
-  const bool few = launches_alone && boundaries_.size() < kFewestHostTimes;
+  const bool few = launches_alone && (boundaries_.size() < kFewestHostTimes ||
+                                      window.duration < terms_.shortest_on_host);
   if (!few && window.iterations >= terms_.fewest_iterations && window.duration >= terms_.shortest) {
     return {};
   }

@@ -183,6 +183,14 @@ TEST(WindowBuilder, RefusesWhatIsTooShort) {
   host.change_boundary = [](Boundary& boundary) { boundary.launch = 17; };
   EXPECT_EQ(host.refusal(), "too short: 20 iterations in 1.00 s on the host's clock alone");
 
+  // A host dispatches CUDA graphs far ahead of its GPU.
+  Story ahead;
+  ahead.seconds = 1.5;
+  ahead.change_boundary = host.change_boundary;
+  EXPECT_EQ(ahead.refusal(), "") << "where the caller allows it";
+  ahead.terms.shortest_on_host = Seconds(2);
+  EXPECT_EQ(ahead.refusal(), "too short: 30 iterations in 1.50 s on the host's clock alone");
+
   EXPECT_EQ(WindowBuilder({}).close().unusable, "the job made no iteration");
 }
 

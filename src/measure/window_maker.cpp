@@ -64,6 +64,7 @@ void WindowMaker::begin(const Boundary& boundary) {
   terms.pattern = pattern_ = boundary.pattern;
   terms.first_iteration = iteration_;
   terms.job_processes = job_processes_;
+  terms.shortest_on_host = lengths_.length;
   begun_on_gpu_ = boundary.gpu_time.has_value();
   builder_.emplace(std::move(terms));
   builder_->add(boundary);
