@@ -275,7 +275,7 @@ blocks of a fifth of a second inside one process with blocks in which CUPTI's pl
 pairs, ± its standard error. Where a job launches so much that hypermile watches only a share of the time, watched and dark blocks are weighed by that
 share ([detection](../design/detection.md#watching-part-of-the-time)).
 
-Windows were refused for these reasons: {refused}.
+Windows that are off by a half or more: {missed}. Windows were refused for these reasons: {refused}.
 
 ## The jobs
 
@@ -308,12 +308,14 @@ def page(path, date):
     notes = "".join(f"- `{row['job']}`: {row['what']}" + (f" Failed: {row['outcome']}, {row['problem']}." if "problem" in row else "") + "\n" for row in rows)
     reasons = collections.Counter(re.sub(r"[0-9.]+", "…", reason) for _, process in ran for reason in process["unusable"] if NEIGHBOUR not in reason)
     refused = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common()) or "none"
+    missed = ", ".join(f"{row['job']} by {abs(off):.2f}" if off is not None else f"{row['job']} by no whole number"
+                       for row, process in ran for off in process["off"] if off is None or abs(off) >= 0.5) or "none"
     try:
         versions = read(os.path.join(os.path.dirname(path), "versions.txt")).strip()
     except OSError:
         versions = "versions unknown"
     print(PAGE.format(date=date, versions=versions, jobs=len({row["job"] for row, _ in ran}), first=FIRST_S, aims="\n".join(f"| {a} | {b} |" for a, b in aims),
-                      table="\n".join("| " + " | ".join(cell(row, process)) + " |" for row, process in ran), notes=notes, refused=refused).rstrip())
+                      table="\n".join("| " + " | ".join(cell(row, process)) + " |" for row, process in ran), notes=notes, refused=refused, missed=missed).rstrip())
 
 
 def main():
