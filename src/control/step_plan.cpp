@@ -10,9 +10,9 @@ namespace hypermile {
 namespace {
 
 constexpr double kShortestSeconds = 2.5;  // twenty-five refreshes of the energy counter
-constexpr double kLongestSeconds = 30;   // however much iterations scatter
-constexpr double kWantedError = 0.005;   // of the mean over one Window
-constexpr double kFewestIterations = 4;  // however long they are
+constexpr double kLongestSeconds = 30;    // however much iterations scatter
+constexpr double kWantedError = 0.005;    // of the mean over one Window
+constexpr double kFewestIterations = 4;   // however long they are
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
