@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normal and Student's t distributions, used for error bounds and decisions. Boost.Math computes
-// them; this header keeps its templates out of the rest of the program. All functions are pure.
+// Normal and Student's t distributions, used for error bounds and decisions, and the median.
+// Boost.Math computes the distributions; this header keeps its templates out of the rest of the
+// program. All functions are pure.
 #pragma once
+
+#include <vector>
 
 namespace hypermile {
 
@@ -23,5 +26,8 @@ inline double normal_half_width95() {
   return 1.959963984540054;
 }
 double student_half_width95(double freedom);
+
+// The middle value, the upper one of two; `values` must not be empty.
+double upper_median(std::vector<double> values);
 
 }  // namespace hypermile

@@ -19,5 +19,11 @@ TEST(Statistics, StudentsTIsWideWithFewDegreesOfFreedomAndNormalWithMany) {
   EXPECT_NEAR(student_half_width95(1e6), normal_half_width95(), 1e-4);
 }
 
+TEST(Statistics, TheMedianIsTheUpperOneOfTwoMiddleValues) {
+  EXPECT_EQ(upper_median({3}), 3);
+  EXPECT_EQ(upper_median({9, 1, 5}), 5);
+  EXPECT_EQ(upper_median({4, 1, 3, 2}), 3);
+}
+
 }  // namespace
 }  // namespace hypermile

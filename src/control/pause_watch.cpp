@@ -13,7 +13,7 @@ constexpr double kAsLong = 3;
 // Where the plan has no pauses, those are usual that come after this share of a Window. The
 // distance is counted in iterations, because a clock must not change it.
 constexpr double kUsual = 1.0 / 3;
-// With the iteration that it interrupts, a pause lasts as long as two at least.
+// A pause and the iteration that it interrupts take as long as two iterations at least.
 constexpr double kLeastPause = 2;
 // Iterations that take less than this many times what they do at the default are no pause.
 constexpr double kSlowest = 1.5;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "control/pause_watch.h"
 
 namespace hypermile {
@@ -30,15 +31,12 @@ constexpr double kExplained = 0.6;
 // The work of attention grows with the square of the length, its grids grow less.
 constexpr double kSteepest = 2;
 
-// Iterations that take longer by so many of their deviations are a pause, from one iteration on.
+// Iterations that take longer by so many standard deviations are a pause, from one iteration on,
+// so that the usual four iterations apply where iterations scatter by a fifth, as batches of mixed
+// lengths do. Compared on the simulated jobs of 15 minutes; evaluations of two iterations on an RTX
+// A4000 then neither cut a look nor hide in a window.
 constexpr double kOutlying = 20;
 constexpr double kNormal = 1.4826;  // standard deviations in the median of absolute deviations
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 // Relative standard deviation of the means of `size` gaps in a row, times the root of their number:
 // what single iterations would scatter if they did so independently.
@@ -102,15 +100,16 @@ double PhaseWatch::pause_iterations(const std::vector<Point>& points) {
     if (iterations > 0) each.push_back(passed.value() / iterations);
   }
   if (each.size() < kFewPoints) return kPauseIterations;
-  const double median = median_of(each);
+  const double median = upper_median(each);
   const auto gaps = static_cast<double>(each.size());
   const double together = (points.back().iteration - points.front().iteration) / gaps;
   for (double& one : each) one = std::abs(one / median - 1);
-  const double scatter = kNormal * median_of(each) * std::sqrt(together);
+  const double scatter = kNormal * upper_median(each) * std::sqrt(together);
   return std::clamp(kOutlying * scatter, 1.0, kPauseIterations);
 }
 
-// Where the GPU's times are known the host's are asked for too: some iterations have no others.
+// Where GPU times are known, the host's scatter counts as well, because some iterations have a host
+// time only.
 double PhaseWatch::pause_iterations() const {
   const double by_host = pause_iterations(host_);
   return on_gpu() ? std::max(by_host, pause_iterations(gpu_)) : by_host;
@@ -127,7 +126,7 @@ std::vector<PhaseWatch::Gap> PhaseWatch::gaps() const {
   if (gaps.empty()) return gaps;
   std::vector<double> each;
   for (const Gap& gap : gaps) each.push_back(gap.time.value() / std::max(1.0, gap.iterations));
-  const Seconds median(median_of(each));
+  const Seconds median(upper_median(each));
   const Seconds longest = std::max(pause_iterations() * median, shortest_pause());
   for (Gap& gap : gaps) gap.pause = gap.time - gap.iterations * median > longest;
   return gaps;

@@ -39,9 +39,10 @@ void RankMeter::add(CountedBoundary at, Pause pause, bool fresh) {
   at.behind_pause = pause == Pause::kUsual;
   const Boundary& boundary = at.boundary;
   if (cut_ || boundary.pattern != terms_.pattern || boundary.time < terms_.since) return;
-  // What the job did beside this phase meanwhile, an evaluation say, is not the Setting's doing.
-  if (pause == Pause::kOdd)
+  // The Setting does not answer for what the job did beside this phase, an evaluation for instance.
+  if (pause == Pause::kOdd) {
     terms_.begun = terms_.begun + (boundary.time - std::max(passed_at_, terms_.begun));
+  }
   passed_ += boundary.iterations + boundary.unseen.value_or(0);
   passed_at_ = boundary.time;
   // One that has all it wanted goes on until it is closed: the next begins where it ends, and no

@@ -96,7 +96,7 @@ class RankMeter {
   double iterations_ = 0;
   double waited_ = 0;                 // iterations, for a pause to begin behind
   double passed_ = 0;                 // iterations reported to the Step, in the Window or not
-  Instant passed_at_;                 // the last of them
+  Instant passed_at_;                 // when the last of them ended
   std::optional<double> last_pause_;  // the iteration behind it
   int boundaries_ = 0, timed_ = 0;    // behind the first
   int pauses_ = 0;                    // likewise

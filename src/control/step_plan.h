@@ -26,8 +26,8 @@ struct IterationSizes {
 inline constexpr Seconds kShortestPause = milliseconds(300);
 inline constexpr Seconds kShortestTimedPause = milliseconds(50);
 
-// A gap between two iterations is a pause when it is at least this many iterations long, whatever
-// single ones scatter, and no shorter than the plan's shortest pause.
+// A gap between two iterations is a pause when it is at least this many iterations long, however
+// much single ones scatter, and no shorter than the plan's shortest pause.
 inline constexpr double kPauseIterations = 4;
 
 struct StepPlan {

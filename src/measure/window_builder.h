@@ -41,8 +41,8 @@ struct WindowTerms {
   double first_iteration = 0;  // iterations that the job had done at the first Boundary
   double fewest_iterations = 2;
   Seconds shortest = Seconds(0.5);  // five steps of a counter that moves every 100 ms
-  // The same where launches alone tell the time: a host that runs ahead may be as much further
-  // ahead at the end of a Window as it pleases.
+  // The same where launches alone tell the time: a host that runs ahead may be further ahead at the
+  // end of a Window than at its begin.
   Seconds shortest_on_host = Seconds(0.5);
   // True where the caller has already cut out pauses foreign to the job: those left are normal.
   bool pauses_belong = false;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/statistics.h"
 #include "progress/spectrum/moments.h"
 #include "progress/spectrum/segment_similarity.h"
 #include "progress/spectrum/spectrum.h"
@@ -152,11 +153,6 @@ std::optional<Estimate> estimate(std::span<const double> x, double rate, double 
   return result;
 }
 
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 // Estimates from successively later starts.
 std::vector<Estimate> rolled(std::span<const double> x, double rate, double first,
                              const GpoeoQuestion& question) {
@@ -182,7 +178,7 @@ std::vector<Estimate> rolled(std::span<const double> x, double rate, double firs
   if (all.size() >= 4) {
     std::vector<double> periods;
     for (const Estimate& one : all) periods.push_back(one.period);
-    const double median = median_of(periods);
+    const double median = upper_median(periods);
     std::erase_if(all, [&](const Estimate& one) {
       return one.period < 0.60 * median || one.period > 1.35 * median;
     });
