@@ -18,6 +18,7 @@ in_debian_root() {
     mount -t proc proc "$root/proc"
     mount -t tmpfs tmpfs "$root/dev/shm"
     for device in null zero random urandom; do mount --bind "/dev/$device" "$root/dev/$device"; done
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
     exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
       DEBIAN_FRONTEND=noninteractive "$@"' inside "$@"
 }
@@ -33,6 +34,7 @@ make_debian_root() {
   echo "deb $(debian_mirror) $suite main" >"$root/etc/apt/sources.list"
   cp /etc/resolv.conf "$root/etc/"
   for device in null zero random urandom; do touch "$root/dev/$device"; done
-  mkdir -p "$root/dev/shm"
+  mkdir -p "$root/dev/shm" "$root/dev/pts"
+  ln -sf pts/ptmx "$root/dev/ptmx"
   in_debian_root "$root" apt-get -q update
 }

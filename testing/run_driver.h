@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "testing/child_process.h"
+
 namespace hypermile {
 
 struct DriverResult {
@@ -31,7 +33,7 @@ class RunningDriver {
     int in[2], out[2], err[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
       return;
-    pid_ = ::fork();
+    pid_ = fork_child();
     if (pid_ == 0) {
       ::dup2(in[0], 0);
       ::dup2(out[1], 1);

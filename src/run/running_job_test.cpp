@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "inject/ring.h"
+#include "testing/child_process.h"
 
 namespace hypermile {
 namespace {
@@ -23,7 +24,7 @@ class Script {
   explicit Script(const char* script) {
     int ready[2];
     if (::pipe(ready) != 0) std::abort();
-    pid_ = ::fork();
+    pid_ = fork_child();
     if (pid_ == 0) {
       ::setpgid(0, 0);
       ::dup2(ready[1], STDOUT_FILENO);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "testing/child_process.h"
 
 namespace hypermile {
 
@@ -34,7 +35,7 @@ class Process {
     int to[2];
     int from[2];
     if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) std::abort();
-    pid_ = ::fork();
+    pid_ = fork_child();
     if (pid_ == 0) exec(command, as, to[0], from[1]);
     ::close(to[0]);
     ::close(from[1]);
@@ -42,7 +43,7 @@ class Process {
     out_.reset(from[0]);
   }
   ~Process() {
-    if (pid_ > 0) signal(SIGKILL);
+    signal(SIGKILL);
     wait();
   }
   Process(Process&& other) noexcept
@@ -53,8 +54,12 @@ class Process {
   Process& operator=(Process&&) = delete;
 
   pid_t pid() const { return pid_; }
-  void signal(int number) const { ::kill(pid_, number); }
-  void signal_group(int number) const { ::kill(-pid_, number); }
+  void signal(int number) const {
+    if (pid_ > 0) ::kill(pid_, number);
+  }
+  void signal_group(int number) const {
+    if (pid_ > 0) ::kill(-pid_, number);
+  }
   void close_input() { in_.reset(); }
 
   // The exit status, or 128 plus the signal; -1 if it was waited for already.

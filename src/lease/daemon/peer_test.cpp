@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "testing/child_process.h"
+
 namespace hypermile {
 namespace {
 
@@ -33,7 +35,7 @@ TEST(Peer, HandleShowsTheEndOfAProcessWhoseSocketIsStillOpen) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
-  const pid_t child = ::fork();
+  const pid_t child = fork_child();
   if (child == 0) {
     ::pause();
     ::_exit(0);
