@@ -274,9 +274,10 @@ std::optional<std::vector<KernelNumber>> Analysis::choose_witnesses(const TokenC
                      segmentation_.mean_similarity() >= kAlikeToTheLaunch;
   // A round of a reinforcement learner has few launches of its own as well: it plays for a while
   // and then learns in a fixed number of steps. Chance never makes so many kernels that often come
-  // in constant numbers, again and again.
+  // in constant numbers, again and again. Nor do rounds that agree to the launch need as many.
   const std::vector<KernelNumber> constant = segmentation_.constant(table_, kOnce);
-  const bool rounds = length >= kLongAlike && segmentation_.segments() >= kManyRounds &&
+  const bool rounds = length >= kLongAlike &&
+                      segmentation_.segments() >= (alike ? kManyAlike : kManyRounds) &&
                       passing > 0 && constant.size() >= kConstantKernels;
   if (!rounds) {
     if (passing < std::min<std::size_t>(alike ? 2 : 3, distinct)) return std::nullopt;

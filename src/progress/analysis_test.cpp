@@ -71,6 +71,26 @@ TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
   EXPECT_NEAR(finding->gap, 18 * 110 + 12 * 40, 1e-6);
 }
 
+// The evaluation begins with a kernel with which each step begins too, so that an epoch has nothing
+// of its own but the launch at its end.
+TEST_F(Analysed, FindsEpochsThatAgreeToTheLaunchAfterSixOfThem) {
+  for (int epoch = 0; epoch < 7; ++epoch) {
+    for (int i = 0; i < 32; ++i) {
+      for (KernelNumber k = 1; k <= 196; ++k) launch(k);
+    }
+    for (int i = 0; i < 8; ++i) {
+      for (KernelNumber k = 1; k <= 66; ++k) launch(k);
+      for (KernelNumber k = 201; k <= 206; ++k) launch(k);
+    }
+    launch(300);
+  }
+
+  const auto finding = run();
+
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NEAR(finding->gap, 32 * 196 + 8 * 72 + 1, 1e-6);
+}
+
 // Epochs of different lengths are no measure of progress.
 TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   for (const int length : {18, 11, 25, 14, 30, 9, 21, 16}) {
