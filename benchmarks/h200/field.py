@@ -3,7 +3,7 @@
 """Runs every job of field_jobs.py under `hypermile run --observe` on GPU 0 and compares what hypermile found with the job's own books.
 Reads the GPU and changes nothing on it (HYPERMILE_READ_ONLY=1). Jobs train one at a time; the next ones import and compile meanwhile.
 
-  field.py HYPERMILE OUT [--seconds LIMIT] [JOB…]     runs, writes OUT/field.json and OUT/NAME/ (logs); about six minutes for all
+  field.py HYPERMILE OUT [--seconds LIMIT] [JOB…]     runs, writes OUT/field.json and OUT/NAME/ (logs); about eleven minutes for all
   field.py --judge OUT                                makes OUT/field.json anew from OUT/NAME/
   field.py --page OUT/field.json DATE                 prints docs/evidence/field-h200.md
 """
@@ -135,14 +135,21 @@ def read(path):
         return file.read()
 
 
+def truth_of(path):
+    truth = json.loads(read(path))
+    return {**truth, "ends": dict(truth["ends"])}
+
+
 def position(truth, at_ns):
-    """How many steps the job had begun at a time, with a fraction; None before its first and after its last."""
+    """How many steps the job had done at a time, with a fraction; None before its first and after its last. What the job does between the
+    end of a step, where its books have one, and the begin of the next is no part of a step."""
     times = truth["times"]
     index = bisect.bisect_right(times, at_ns, key=lambda one: one[1])
     if not 0 < index < len(times):
         return None
     (low, begin), (high, end) = times[index - 1], times[index]
-    return low + (high - low) * (at_ns - begin) / max(1, end - begin)
+    end = min(end, truth["ends"].get(low, end))
+    return low + (high - low) * min(1.0, (at_ns - begin) / max(1, end - begin))
 
 
 def known_share(events, pid, begin_s, end_s):
@@ -234,7 +241,7 @@ def judge(out, lines):
             log = next(iter(glob.glob(os.path.join(folder, "log.jsonl*"))))
             events = [json.loads(line) for line in read(log).splitlines()]
             row["summary"] = summary = json.loads(read(os.path.join(folder, "summary.json")))
-            truths = [json.loads(read(path)) for path in sorted(glob.glob(os.path.join(folder, "truth.*.json*")))]
+            truths = [truth_of(path) for path in sorted(glob.glob(os.path.join(folder, "truth.*.json*")))]
             steering = next((t for t in truths if t["go_ns"]), {"go_ns": 0, "cost_ns": 0, "blocks": []})
             row["processes"] = [judge_process({**t, "go_ns": steering["go_ns"], "cost_ns": steering["cost_ns"]}, events, summary) for t in truths]
         except (OSError, StopIteration, ValueError, KeyError, ZeroDivisionError) as problem:
@@ -271,7 +278,7 @@ refused, or only because the next jobs, which import and compile meanwhile, are 
 the job's steps hypermile's iteration holds. *Steps off* is the largest difference between hypermile's count and the books' in a window, in
 iterations, or in steps where these are longer. It is a fraction because the two clocks cut a window's first and last step at slightly different places;
 below a half the count is exact. *Cost once known* compares
-blocks of a fifth of a second inside one process with blocks in which CUPTI's place is given up and hypermile's process is stopped: the median of about six
+blocks of a fifth of a second inside one process with blocks in which CUPTI's place is given up and hypermile's process is stopped: the median of about twenty
 pairs, ± its standard error. Where a job launches so much that hypermile watches only a share of the time, watched and dark blocks are weighed by that
 share ([detection](../design/detection.md#watching-part-of-the-time)).
 
@@ -284,7 +291,8 @@ Windows that are off by a half or more: {missed}. Windows were refused for these
 
 def cell(row, process):
     offs = [off for off in process["off"] if off is not None]
-    each = [f"{n:g} {process['unit']}{'s' if n != 1 else ''}" if n else "not a whole number" for n in process["steps_per_iteration"]]
+    plural = "es" if process["unit"].endswith("h") else "s"
+    each = [f"{n:g} {process['unit']}{plural if n != 1 else ''}" if n else "not a whole number" for n in process["steps_per_iteration"]]
     took = process["cost"]
     name = row["job"] + (f", rank {process['rank']}" if len(row["processes"]) > 1 else "")
     return [name, f"{process['step_ms']:.2f}", str(process["steps"]), f"{100 * process['known']:.0f}", f"{process['usable']} of {process['windows']}",
@@ -299,12 +307,14 @@ def page(path, date):
     known = [process["known"] for _, process in ran]
     costs = [process["cost"] for _, process in ran if process["cost"]]
     near = [c for c in costs if abs(c["mean"]) <= 2 * c["error"]]
+    limit = statistics.NormalDist().inv_cdf(1 - 0.025 / len(costs))  # one of so many exceeds it by chance in 5 % of campaigns
+    chance = [c for c in costs if abs(c["mean"]) <= limit * c["error"]]
     weights = [1 / max(c["error"], 1e-3) ** 2 for c in costs]
     mean = sum(w * c["mean"] for w, c in zip(weights, costs)) / sum(weights)
     aims = [("the count is exact in every window that has one", f"{sum(off < 0.5 for off in offs)} of {len(offs)} windows"),
             ("iterations known for 85 % of the time after 3 s", f"{sum(k >= 0.85 for k in known)} of {len(known)} processes"),
-            ("cost not distinguishable from 0 once known (2 standard errors)",
-             f"{len(near)} of {len(costs)} jobs; weighted mean {100 * mean:+.2f} ± {100 / math.sqrt(sum(weights)):.2f} %")]
+            (f"cost not distinguishable from 0 once known ({limit:.1f} standard errors, which one of {len(costs)} jobs exceeds by chance in 5 %)",
+             f"{len(chance)} of {len(costs)} jobs, {len(near)} within 2 standard errors; weighted mean {100 * mean:+.2f} ± {100 / math.sqrt(sum(weights)):.2f} %")]
     notes = "".join(f"- `{row['job']}`: {row['what']}" + (f" Failed: {row['outcome']}, {row['problem']}." if "problem" in row else "") + "\n" for row in rows)
     reasons = collections.Counter(re.sub(r"[0-9.]+", "…", reason) for _, process in ran for reason in process["unusable"] if NEIGHBOUR not in reason)
     refused = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common()) or "none"
@@ -326,11 +336,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("hypermile")
     parser.add_argument("out")
-    parser.add_argument("--seconds", type=float, default=340)
+    parser.add_argument("--seconds", type=float, default=440)
     parser.add_argument("jobs", nargs="*")
     options = parser.parse_intermixed_args()
     lines = campaign(os.path.abspath(options.hypermile), options.jobs or list(JOBS), os.path.abspath(options.out), options.seconds)
-    with open(os.path.join(options.out, "outcomes.json"), "w", encoding="utf-8") as file:
+    outcomes = os.path.join(options.out, "outcomes.json")
+    if os.path.exists(outcomes):  # jobs of an earlier call with the same folder
+        lines = {**json.loads(read(outcomes)), **lines}
+    with open(outcomes, "w", encoding="utf-8") as file:
         json.dump(lines, file, indent=1)
     for row in judge(options.out, lines):
         for process in row.get("processes", []):

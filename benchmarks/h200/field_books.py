@@ -10,14 +10,15 @@ between three modes, inside one process because the same loop differs by 10 % be
   watching   every launch is seen, as in the first ten seconds and in each window
   dark       subscribed, but without callbacks of launches, as most of the time where launches are many
 
-close() writes FOLDER/truth.PID.json. The clock is CLOCK_MONOTONIC; steps of PyTorch are timed by CUDA events on that axis."""
+close() writes FOLDER/truth.PID.json. The clock is CLOCK_MONOTONIC; steps of PyTorch are timed by CUDA events on that axis.
+A job that does something else between its steps, such as an evaluation, also calls ended() at the end of each step."""
 import ctypes
 import json
 import os
 import signal
 import time
 
-COUNTED_S, COST_S, BLOCK_S = 8.0, 3.6, 0.2
+COUNTED_S, COST_S, BLOCK_S = 8.0, 12.0, 0.2
 NONE, WATCHING, DARK = 1, 0, 2  # arguments of hypermile_inject_pause
 TURNS = (NONE, WATCHING, DARK, NONE, DARK, WATCHING)
 
@@ -28,7 +29,7 @@ class Books:
         CUDA event, None where the job itself says by mark() that all steps so far have ended."""
         self.folder, self.watcher, self.warm = folder, watcher, warm
         self.synchronize, self.event = synchronize, event
-        self.hosts, self.events, self.marks, self.blocks = [], [], [], []
+        self.hosts, self.events, self.marks, self.blocks, self.ends = [], [], [], [], {}
         self.go_ns = self.cost_ns = None
         self.over = False
         self.mode, self.block = WATCHING, None
@@ -52,6 +53,12 @@ class Books:
         if self.event and self.cost_ns is None:
             self.events.append(self.event())
             self.events[-1].record()
+
+    def ended(self):
+        """The step that more() let begin has ended."""
+        if self.event and self.cost_ns is None:
+            self.ends[len(self.events) - 1] = self.event()
+            self.ends[len(self.events) - 1].record()
 
     def mark(self):
         """All steps so far have ended on the GPU."""
@@ -103,18 +110,21 @@ class Books:
             pass
 
     def _times(self):
-        """(steps begun or ended, monotonic ns) in order, without those that warm the job up."""
+        """(steps begun or ended, monotonic ns) in order, without those that warm the job up; and (step, monotonic ns) of its end."""
         if not self.event:
             one_by_one = len(self.marks) >= len(self.hosts) - 1  # the host waits for every step
-            return list(enumerate(self.hosts)) if one_by_one else self.marks
+            return list(enumerate(self.hosts)) if one_by_one else self.marks, []
         self.synchronize()
-        gpu = [self.events[self.warm].elapsed_time(event) * 1e6 for event in self.events[self.warm :]]
+        first = self.events[self.warm]
+        gpu = [first.elapsed_time(event) * 1e6 for event in self.events[self.warm :]]
         shift = max(host - at for host, at in zip(self.hosts[self.warm :], gpu))  # where the host was least ahead of the GPU
-        return [(number, round(at + shift)) for number, at in enumerate(gpu)]
+        ends = [(step - self.warm, round(first.elapsed_time(event) * 1e6 + shift)) for step, event in self.ends.items() if step >= self.warm]
+        return [(number, round(at + shift)) for number, at in enumerate(gpu)], ends
 
     def close(self, **more):
+        times, ends = self._times()
         truth = {"pid": os.getpid(), "steps": len(self.hosts), "micro_batches": self.micro_batches, "unit": self.unit,
-                 "go_ns": self.go_ns, "cost_ns": self.cost_ns, "times": self._times(), "blocks": self.blocks,
+                 "go_ns": self.go_ns, "cost_ns": self.cost_ns, "times": times, "ends": ends, "blocks": self.blocks,
                  "wall_minus_monotonic_ns": time.time_ns() - time.monotonic_ns(), **more}
         path = os.path.join(self.folder, f"truth.{os.getpid()}.json")
         with open(path + ".new", "w", encoding="utf-8") as file:

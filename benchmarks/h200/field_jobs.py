@@ -110,6 +110,7 @@ def hf_train(folder, model, data, **arguments):
             self.going = self.going and books.more()
 
         def on_step_end(self, args, state, control, **kwargs):
+            books.ended()
             control.should_training_stop = not self.going
 
     device = {"use_cpu": True} if SMALL and hasattr(transformers.TrainingArguments, "use_cpu") else {"no_cuda": True} if SMALL else {"bf16": True}
@@ -166,6 +167,9 @@ def lightning_train(folder, module, loader, validation=None, micro_batches=1, **
             if not books.more():
                 trainer.should_stop = True
                 return -1
+
+        def on_train_batch_end(self, *_):
+            books.ended()
 
     trainer = lightning.Trainer(max_epochs=-1, accelerator=pick("gpu", "cpu"), devices=1, logger=False, enable_checkpointing=False,
                                 enable_progress_bar=False, enable_model_summary=False, num_sanity_val_steps=0,
