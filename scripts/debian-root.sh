@@ -20,7 +20,7 @@ in_debian_root() {
     for device in null zero random urandom; do mount --bind "/dev/$device" "$root/dev/$device"; done
     mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
     exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-      DEBIAN_FRONTEND=noninteractive "$@"' inside "$@"
+      DEBIAN_FRONTEND=noninteractive NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt "$@"' inside "$@"
 }
 
 make_debian_root() {
@@ -33,6 +33,10 @@ make_debian_root() {
   [ ! -d /etc/apt/keyrings ] || cp -r /etc/apt/keyrings "$root/etc/apt/"
   echo "deb $(debian_mirror) $suite main" >"$root/etc/apt/sources.list"
   cp /etc/resolv.conf "$root/etc/"
+  # So are the registries of packages, where this machine knows certificates of its own.
+  mkdir -p "$root/usr/local/share"
+  cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
+  [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
   for device in null zero random urandom; do touch "$root/dev/$device"; done
   mkdir -p "$root/dev/shm" "$root/dev/pts"
   ln -sf pts/ptmx "$root/dev/ptmx"

@@ -51,6 +51,19 @@ void take_after(const struct stat& earlier, const Descriptor& successor) {
 
 }  // namespace
 
+std::optional<std::string> read_whole_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof(buffer));
+    if (got == 0) return text;
+    if (got < 0 && errno != EINTR) return std::nullopt;
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
   struct stat there = {};
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {

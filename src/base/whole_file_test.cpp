@@ -33,6 +33,14 @@ class WholeFile : public ::testing::Test {
   const fs::path folder_ = scratch_.path();
 };
 
+TEST_F(WholeFile, IsReadToItsLastByteAndAFolderIsNot) {
+  const std::string bytes = std::string(100'000, 'x') + '\0' + "end";
+  std::ofstream(path("bytes"), std::ios::binary) << bytes;
+  EXPECT_EQ(read_whole_file(path("bytes")), bytes);
+  EXPECT_EQ(read_whole_file(folder_.string()), std::nullopt);
+  EXPECT_EQ(read_whole_file(path("absent")), std::nullopt);
+}
+
 TEST_F(WholeFile, ReplacesAFileAndLeavesNoDraft) {
   ASSERT_TRUE(write_whole_file(path("page"), "one").ok());
   ASSERT_TRUE(write_whole_file(path("page"), "two").ok());

@@ -79,6 +79,17 @@ TEST(PlanCommand, PrintsTheDocumentOfTheContract) {
   }
 }
 
+TEST(PlanCommand, SaysThatAFolderIsNoNetwork) {
+  const ScratchFolder scratch;
+  const std::string folder = (scratch.path() / "net.onnx").string();
+  std::filesystem::create_directory(folder);
+
+  const Called called = call(folder + " --gpu a4000");
+
+  EXPECT_EQ(called.code, 1);
+  EXPECT_EQ(called.err, "hypermile: " + folder + ": cannot be read; check the path\n");
+}
+
 TEST(PlanCommand, GivesTimesThatAddUp) {
   const auto json = call("vgg16 --gpu sim:rtx2000ada --batch 8 --json").json();
 

@@ -2,9 +2,8 @@
 #include "plan/network_file.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
+#include "base/whole_file.h"
 #include "plan/builtin_networks.h"
 
 namespace hypermile {
@@ -21,10 +20,9 @@ void count_unknown(Network& network, const std::string& type) {
 Result<Network> open_network(const std::string& name, std::optional<std::int64_t> batch) {
   const bool onnx = name.ends_with(".onnx");
   if (!onnx && !name.ends_with(".json")) return builtin_network(name, batch.value_or(1));
-  std::ifstream in(name, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) return Error{ErrorCode::kNotFound, name + ": cannot be read", "check the path"};
-  return onnx ? parse_onnx(bytes, name, batch) : parse_torch_export(bytes, name, batch);
+  const auto bytes = read_whole_file(name);
+  if (!bytes) return Error{ErrorCode::kNotFound, name + ": cannot be read", "check the path"};
+  return onnx ? parse_onnx(*bytes, name, batch) : parse_torch_export(*bytes, name, batch);
 }
 
 }  // namespace hypermile

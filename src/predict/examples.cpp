@@ -7,10 +7,10 @@
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 
+#include "base/whole_file.h"
 #include "predict/feature_columns.h"
 #include "sweep/curve.h"
 
@@ -34,14 +34,12 @@ std::string short_name(const std::string& path) {
 }
 
 Result<std::string> read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  // Opening a folder succeeds; only reading from it fails.
-  if (!in || !(text << in.rdbuf())) {
+  auto text = read_whole_file(path);
+  if (!text || text->empty()) {
     return Error{ErrorCode::kNotFound, path + ": cannot be read or is empty",
                  "check the path of the sweep"};
   }
-  return text.str();
+  return *std::move(text);
 }
 
 Example example_of(const Curve& curve, const std::vector<const SweepRow*>& defaults,

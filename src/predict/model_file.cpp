@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/whole_file.h"
 
@@ -307,12 +305,11 @@ Result<Model> parse_model(std::string_view text, const std::string& name) {
 }
 
 Result<Model> read_model(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
+  const auto text = read_whole_file(path);
+  if (!text || text->empty()) {
     return Error{ErrorCode::kNotFound, path + ": cannot be read or is empty", "check --model"};
   }
-  return parse_model(text.str(), path);
+  return parse_model(*text, path);
 }
 
 Result<void> write_model(const Model& model, const std::string& path) {

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/data_file.h"
 #include "base/nearest.h"
+#include "base/whole_file.h"
 
 namespace hypermile {
 
@@ -34,11 +33,9 @@ Result<NamedText> read_named_toml(std::string_view folder, std::string_view what
                  suggestion(key, keys)};
   }
   const std::string path = (std::filesystem::path(root) / (std::string(key) + ".toml")).string();
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorCode::kIo, path + " cannot be read", "check its permissions"};
-  return NamedText{path, text.str()};
+  auto text = read_whole_file(path);
+  if (!text) return Error{ErrorCode::kIo, path + " cannot be read", "check its permissions"};
+  return NamedText{path, *std::move(text)};
 }
 
 }  // namespace hypermile

@@ -4,6 +4,7 @@
 // against it.
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <cstdlib>
 
 #include "lease_fixture.h"
 
@@ -69,7 +70,9 @@ TEST_F(DaemonCrashTest, ADaemonThatCannotReadItsConfigurationRestoresBeforeItFai
 
 TEST_F(DaemonCrashTest, RestoringNeedsNoWritableFile) {
   REQUIRE_ROOT();
-  if (::access("/usr/bin/unshare", X_OK) != 0) GTEST_SKIP() << "needs unshare";
+  if (std::system("/usr/bin/unshare -m true 2>&-") != 0) {
+    GTEST_SKIP() << "this machine gives no mount namespace";
+  }
   leave_changed();
   const std::string state = (folder_ / "state.d").string();
 

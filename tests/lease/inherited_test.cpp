@@ -36,10 +36,7 @@ class InheritedTest : public LeaseTest {
     return answer;
   }
 
-  std::string proc(const char* name) const {
-    std::ifstream file("/proc/" + std::to_string(guardian_) + "/" + name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string proc(const char* name) const { return read_proc_file(guardian_, name).value_or(""); }
 
   pid_t guardian_ = -1;
 };

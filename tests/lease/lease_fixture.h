@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "base/proc_file.h"
 #include "lease/protocol/daemon_connection.h"
 #include "lease/protocol/socket_address.h"
 #include "process.h"
@@ -43,8 +44,9 @@ class LeaseTest : public StandInTest {
     // Copied to a place that other users can reach.
     client_ = (folder_ / "lease_client").string();
     std::filesystem::copy_file(LEASE_CLIENT, client_);
-    // A guardian is looked up beside its client.
-    std::filesystem::create_symlink(HYPERMILED, folder_ / "hypermiled");
+    // A guardian is looked up beside its client. Both are copies, because other users may not enter
+    // the folder of the build.
+    std::filesystem::copy_file(HYPERMILED, folder_ / "hypermiled");
   }
 
   void use_gpus(const std::string& names) {
@@ -113,8 +115,7 @@ class LeaseTest : public StandInTest {
   }
   // An orphan may stay a zombie, because its new parent may never wait for it.
   static bool gone(pid_t pid) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(status)), {});
+    const std::string text = read_proc_file(pid, "stat").value_or("");
     const std::size_t at = text.rfind(')');
     return at == text.npos || text.substr(at).starts_with(") Z");
   }

@@ -51,9 +51,11 @@ class RunPageTest(unittest.TestCase):
         self.assertRegex(metrics, r'hypermile_lease_requested_clock_hertz\{clock="sm",gpu="[^"]+"\} 1500000000')
         code, _, err = finish(run)
         self.assertEqual(code, 0, err)
+        self.assertFalse(self.world.changed())
+        if "this hypermile was built without its web page" in err:
+            self.skipTest("no report without the web page, which could not be built here")
         self.assertIn("report: " + self.world.path("r.html"), err)
         self.assertIn('"policy":"fixed:sm=1500"', self.world.read("r.html"))
-        self.assertFalse(self.world.changed())
 
     def test_a_port_that_is_taken_costs_the_page_not_the_job(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

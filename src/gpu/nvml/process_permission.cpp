@@ -3,20 +3,15 @@
 
 #include <charconv>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
+
+#include "base/whole_file.h"
 
 namespace hypermile {
 namespace {
 
 constexpr unsigned kCapSysAdmin = 21;
-
-std::string read_whole(const char* path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 }  // namespace
 
@@ -40,8 +35,8 @@ bool in_initial_user_namespace(std::string_view uid_map) {
 }
 
 bool process_is_admin() {
-  return has_admin_capability(read_whole("/proc/self/status")) &&
-         in_initial_user_namespace(read_whole("/proc/self/uid_map"));
+  return has_admin_capability(read_whole_file("/proc/self/status").value_or("")) &&
+         in_initial_user_namespace(read_whole_file("/proc/self/uid_map").value_or(""));
 }
 
 }  // namespace hypermile

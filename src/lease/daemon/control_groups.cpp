@@ -12,11 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "base/descriptor.h"
+#include "base/whole_file.h"
 
 namespace hypermile {
 namespace {
@@ -24,11 +23,6 @@ namespace {
 constexpr const char* kOwnGroup = "hypermile-guardian";
 constexpr int kSystemdPatienceMs = 2000;  // for systemd to answer and move the process
 constexpr int kLookAgainMs = 10;
-
-std::string read_whole(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool write_text(const std::string& path, const std::string& text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -46,7 +40,8 @@ bool is_out(const Membership& membership) {
 }
 
 std::vector<Membership> not_left() {
-  std::vector<Membership> inside = parse_memberships(read_whole("/proc/self/cgroup"));
+  std::vector<Membership> inside =
+      parse_memberships(read_whole_file("/proc/self/cgroup").value_or(""));
   std::erase_if(inside, is_out);
   return inside;
 }
@@ -103,7 +98,7 @@ void ask_systemd() {
                                   "0"});
   if (!asked) return;
   const auto moved = [] {
-    const auto all = parse_memberships(read_whole("/proc/self/cgroup"));
+    const auto all = parse_memberships(read_whole_file("/proc/self/cgroup").value_or(""));
     return std::ranges::any_of(
         all, [](const Membership& group) { return group.path.ends_with("/" + scope_name()); });
   };
@@ -175,7 +170,8 @@ Result<void> leave_control_groups() {
   for (const Membership& group : not_left()) {
     if (!group.controllers.empty()) known.push_back(group.controllers);
   }
-  std::vector<Hierarchy> mounted = parse_hierarchies(read_whole("/proc/self/mountinfo"));
+  std::vector<Hierarchy> mounted =
+      parse_hierarchies(read_whole_file("/proc/self/mountinfo").value_or(""));
   for (Hierarchy& hierarchy : mounted) {
     if (!hierarchy.controllers.empty()) {
       hierarchy.controllers = controllers_of(hierarchy.controllers, known);

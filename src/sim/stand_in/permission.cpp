@@ -4,9 +4,9 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
+
+#include "base/whole_file.h"
 
 namespace hypermile {
 namespace {
@@ -43,10 +43,8 @@ bool permission_names(std::string_view text, uid_t uid, std::string_view name) {
 bool process_may_set(const std::string& permission_file) {
   const uid_t uid = geteuid();
   if (uid == 0) return true;
-  std::ifstream file(permission_file);
-  if (!file) return false;
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  return permission_names(text, uid, user_name(uid));
+  const auto text = read_whole_file(permission_file);
+  return text && permission_names(*text, uid, user_name(uid));
 }
 
 }  // namespace hypermile

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
+#include "base/whole_file.h"
 #include "sim/stand_in/permission.h"
 
 namespace hypermile::stand_in {
@@ -54,9 +53,7 @@ void follow_fault_file(Process& here) {
     return;
   }
   here.file_changed = changed;
-  std::ifstream file(path);
-  here.from_file =
-      there ? script_from(std::string(std::istreambuf_iterator<char>(file), {})) : FaultScript();
+  here.from_file = there ? script_from(read_whole_file(path).value_or("")) : FaultScript();
 }
 
 [[noreturn]] void hang() {
