@@ -55,8 +55,8 @@ CommandLine own_command_line() {
 [[noreturn]] void testify(int socket, const CommandLine& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Not found by `pkill hypermile`, which means us: the witness would take it for the whole group.
-  ::prctl(PR_SET_NAME, "signal-witness");
   if (name.length > 0) std::memset(name.begin, 0, name.length);
+  ::prctl(PR_SET_NAME, "signal-witness");
   const int kept = ::dup2(socket, STDIN_FILENO);
   ::close_range(STDIN_FILENO + 1, ~0U, 0);
   sigset_t every;

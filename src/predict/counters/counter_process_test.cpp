@@ -132,6 +132,8 @@ TEST_F(CounterProcessTest, ReadsAgainAfterItHasRead) {
   CounterProcess process = asking("echo '{\"samples\":1,\"features\":{}}'");
 
   EXPECT_EQ(reading_of(process).samples, 1U);
+  siginfo_t ended;
+  ::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);  // it ends behind its words, if it has not yet
   EXPECT_EQ(reading_of(process).samples, 1U);
   EXPECT_EQ(process.end().samples, 0U);
 }
