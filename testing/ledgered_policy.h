@@ -27,13 +27,14 @@ class LedgeredPolicy {
     policy_->account(ledger_);
     const Step step = policy_->next();
     asked_ = step.setting;
+    expected_ = step.expected;
     return step;
   }
   void observe(const Window& window) {
     if (window.time_per_iteration) {
       ledger_.pass(asked_ != 0, window.iterations, *window.time_per_iteration * window.iterations);
     }
-    ledger_.add(asked_, window);
+    ledger_.add(asked_, window, expected_);
     policy_->observe(window);
   }
   Policy& policy() { return *policy_; }
@@ -44,6 +45,7 @@ class LedgeredPolicy {
   JobLedger ledger_;
   double iterations_;
   std::size_t asked_ = 0;
+  std::optional<ExpectedLook> expected_;
 };
 
 }  // namespace hypermile

@@ -66,9 +66,10 @@ void Controller::judge(Phase& phase, const Window& joint, std::span<const RankWi
   if (!holding) phase.held_windows = 0;
   if (holding && seen->usable()) ++phase.held_windows;
   const std::size_t setting = phase.step->setting;
+  const auto expected = phase.step->expected;
   phase.step.reset();
   if (holding && seen->usable() && look_for_change(phase, setting, *seen, now)) return;
-  phase.ledger->add(setting, *seen);
+  phase.ledger->add(setting, *seen, expected);
   phase.policy->observe(*seen);
 }
 

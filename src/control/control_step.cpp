@@ -137,10 +137,11 @@ void Controller::give_up_look(Phase& phase, Instant now) {
     windows.push_back({meter.rank().gpu->identity().uuid, meter.interrupted(now, told_late_)});
   }
   const std::size_t setting = phase.step->setting;
+  const auto expected = phase.step->expected;
   const Window joint = join_windows(phase.settings[setting], windows);
   continued_ = false;
   phase.step.reset();
-  phase.ledger->add(setting, joint);
+  phase.ledger->add(setting, joint, expected);
   phase.policy->observe(joint);
 }
 

@@ -340,6 +340,8 @@ Step HypermilePolicy::look(std::size_t setting) const {
                    fmt::format("{} may save more: {:.1f} % slower and {:.1f} % cheaper is expected",
                                to_string(context_.settings[setting]), 100 * (candidate.time - 1),
                                100 * (1 - candidate.price)));
+  const Belief& belief = response_.at(setting);
+  look.expected = {belief.log_time, belief.time_sd};
   cut_when_slow(look, search_, *ledger_, slowest_);
   return look;
 }

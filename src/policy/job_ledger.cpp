@@ -54,7 +54,8 @@ void JobLedger::set_job(double iterations, double sure) {
   sure_job_ = std::isfinite(sure) ? std::min(sure, job_) : 0;
 }
 
-void JobLedger::add(std::size_t setting, const Window& window) {
+void JobLedger::add(std::size_t setting, const Window& window,
+                    const std::optional<ExpectedLook>& expected) {
   const bool counts = window.usable() || window.held_back();
   if (!counts || !window.time_per_iteration || !window.power || setting >= settings_) return;
   const double time = std::log(window.time_per_iteration->value());
@@ -76,7 +77,7 @@ void JobLedger::add(std::size_t setting, const Window& window) {
   neighbour_ = {setting, now};
   estimate_noise(window, windows);
   if (setting == 0) default_until_ = done_;
-  time_.add(setting, at, windows, time, noise_[0]);
+  time_.add(setting, at, windows, time, noise_[0], expected);
   power_.add(setting, at, windows, power, noise_[1]);
   if (!knows_default()) return;
   if (setting == 0) {
@@ -124,6 +125,7 @@ void JobLedger::estimate_noise(const Window& window, double windows) {
 
 void JobLedger::begin_anew() {
   lost_before_ = lost();
+  doubt_before_ += time_.variance();
   lost_unmeasured_ = open_iterations_ = open_seconds_ = 0;
   neighbour_.reset();
   time_ = power_ = PaceTrack(wanders_);
@@ -158,12 +160,12 @@ double JobLedger::lost() const {
 }
 
 double JobLedger::lost_error() const {
-  return std::sqrt(time_.variance());
+  return std::sqrt(doubt_before_ + time_.variance());
 }
 
 double JobLedger::pace_error(double more) const {
   const double future = std::max(sure_job() - done_, window_iterations_);
-  return std::sqrt(time_.variance_after(more, noise_[0], future)) / (off_ + future);
+  return std::sqrt(doubt_before_ + time_.variance_after(more, noise_[0], future)) / (off_ + future);
 }
 
 std::optional<double> JobLedger::log_time_of(std::size_t setting) const {

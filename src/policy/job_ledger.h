@@ -19,6 +19,7 @@
 
 #include "measure/window.h"
 #include "policy/pace_track.h"
+#include "policy/policy.h"
 
 namespace hypermile {
 
@@ -40,7 +41,9 @@ class JobLedger {
   void pass(bool off_default, double iterations, Seconds took);
   // A window at a Setting, over iterations that pass() has reported. A window that heat held back
   // counts, since its figures are true of its time; other unusable windows are ignored.
-  void add(std::size_t setting, const Window& window);
+  // `expected`: of the first Window at a Setting, from what others showed; see PaceTrack::add.
+  void add(std::size_t setting, const Window& window,
+           const std::optional<ExpectedLook>& expected = {});
 
   // The job's length in iterations, known or assumed, and how much of that is sure to come; both
   // at least what is done. Whoever reports says so before each decision.
@@ -104,7 +107,8 @@ class JobLedger {
   bool wanders_;
   double done_ = 0, off_ = 0;
   Seconds off_time_ = Seconds(0);
-  double lost_before_ = 0;  // by earlier selves of the job, in iterations
+  double lost_before_ = 0;   // by earlier selves of the job, in iterations
+  double doubt_before_ = 0;  // variance of that
   double job_ = 0, sure_job_ = 0;
   double default_until_ = 0;  // iterations done when the default was seen last
   // Off the default: what passed since the last window, and what passed without one.

@@ -148,6 +148,21 @@ TEST(JobLedger, KeepsWhatWasLostWhenTheJobBeginsAnew) {
   EXPECT_NEAR(ledger.lost(), 2 * lost, 1e-9);
 }
 
+TEST(JobLedger, IsNoSurerOfWhatWasLostWhenTheJobBeginsAnew) {
+  JobLedger ledger(2, kWindow);
+  Random random(1);
+  for (int i = 0; i < 10; ++i) {
+    run(ledger, 0, 0.1 * (1 + 0.01 * random.gaussian()), 300);
+    run(ledger, 1, 0.11 * (1 + 0.01 * random.gaussian()), 200);
+  }
+  const double error = ledger.lost_error();
+  ASSERT_GT(error, 0);
+
+  ledger.begin_anew();
+  EXPECT_DOUBLE_EQ(ledger.lost_error(), error);
+  EXPECT_GT(ledger.pace_error(), 0);
+}
+
 TEST(JobLedger, ForgetsASettingAndMovesTheOthersUp) {
   JobLedger ledger(4, kWindow);
   run(ledger, 0, 0.1, 300);

@@ -28,6 +28,10 @@ constexpr double kSurely = 50;       // in log odds
 constexpr double kStepsCost = 0.5;
 // Variance of an offset before it is measured: nothing is known of it.
 constexpr double kUnknown = 100;
+// Where something is expected of it, its standard deviation is so many times what the curve through
+// other settings claims, and that claim is at least so large.
+constexpr double kWider = 3;
+constexpr double kLeastClaim = 0.003;
 
 double rate(double wander) {
   return wander * wander / kPerWindows;
@@ -74,7 +78,8 @@ Eigen::Index PaceTrack::row_for(std::size_t setting) {
   return n - 1;
 }
 
-void PaceTrack::add(std::size_t setting, double at, double windows, double value, double noise) {
+void PaceTrack::add(std::size_t setting, double at, double windows, double value, double noise,
+                    const std::optional<ExpectedLook>& expected) {
   const double variance = noise * noise / windows;
   if (empty()) {
     if (setting != 0) return;
@@ -87,7 +92,9 @@ void PaceTrack::add(std::size_t setting, double at, double windows, double value
     at_ = at;
     return;
   }
+  const bool first = setting != 0 && !row_of(setting);
   const Eigen::Index row = setting == 0 ? kLevel : row_for(setting);
+  if (first && expected) expect(row, value, *expected);
   const double passed = std::max(at - at_, 0.0);
   at_ = std::max(at, at_);
   for (Filter& filter : filters_) {
@@ -95,11 +102,27 @@ void PaceTrack::add(std::size_t setting, double at, double windows, double value
     for (Eigen::Index i = kOffsets; i < filter.state.size(); ++i) {
       filter.covariance(i, i) += filter.offset_rate * passed;
     }
-    see(filter, {row, value, variance, std::min(1 - std::exp(-passed / kJumpEvery), kMostJumped)});
+    see(filter,
+        {row, value, variance, std::min(1 - std::exp(-passed / kJumpEvery), kMostJumped), first});
   }
   const auto worth = [](const Filter& one) { return one.likelihood - one.handicap; };
   best_ =
       static_cast<std::size_t>(std::ranges::max_element(filters_, {}, worth) - filters_.begin());
+}
+
+// A Setting that looks faster than its neighbours let expect may have been seen just as a slow
+// minute ended. What is beyond the doubt of the expectation is then as likely the job's. One that
+// looks slower is believed: to take that for the job's would lose time that the job does not have.
+void PaceTrack::expect(Eigen::Index row, double value, const ExpectedLook& expected) {
+  const double faster = level() + expected.log_time - value;
+  if (!(faster > 0)) return;
+  const double deviation = kWider * std::max(expected.sd, kLeastClaim);
+  const double doubt = std::max(faster - deviation, 0.0);
+  for (Filter& filter : filters_) {
+    filter.covariance(kLevel, kLevel) += doubt * doubt;
+    filter.state(row) = expected.log_time;
+    filter.covariance(row, row) = deviation * deviation;
+  }
 }
 
 // Either there was a jump or there was none: both are worked out, and what is believed afterwards
@@ -116,7 +139,8 @@ void PaceTrack::see(Filter& filter, const Sight& sight) {
   const double off = sight.value - expected;
   const double log_steady = -0.5 * (std::log(all) + off * off / all);
   const bool of_level = filter.jump == Jump::kLevelJumps;
-  const bool may_jump = of_level || (filter.jump == Jump::kOffsetJumps && sight.row != kLevel);
+  const bool may_jump =
+      of_level || (filter.jump == Jump::kOffsetJumps && sight.row != kLevel && !sight.first);
   if (!may_jump || !(sight.jumped > 0)) {
     filter.likelihood += log_steady;
     filter.state += towards * (off / all);

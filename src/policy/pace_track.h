@@ -19,6 +19,8 @@
 #include <optional>
 #include <vector>
 
+#include "policy/policy.h"
+
 namespace hypermile {
 
 class PaceTrack {
@@ -27,8 +29,10 @@ class PaceTrack {
   explicit PaceTrack(bool wanders = true);
 
   // A window at a Setting (0 is the default) whose middle is at a position. `noise` is the standard
-  // deviation of one full window. Windows before the first at the default are ignored.
-  void add(std::size_t setting, double at, double windows, double value, double noise);
+  // deviation of one full window. Windows before the first at the default are ignored. `expected`
+  // counts in the first window at a Setting: where that is faster, the job may be faster again.
+  void add(std::size_t setting, double at, double windows, double value, double noise,
+           const std::optional<ExpectedLook>& expected = {});
   // So many iterations ran at a Setting that add() has seen: counts what they lost.
   void ran(std::size_t setting, double iterations);
   // A Setting is no longer offered; those after it move up by one. What it lost stays lost.
@@ -64,9 +68,12 @@ class PaceTrack {
     Eigen::Index row = 0;  // the level alone, or the level and the offset in this row
     double value = 0;
     double variance = 0;
-    double jumped = 0;  // probability of a jump since the window before
+    double jumped = 0;   // probability of a jump since the window before
+    bool first = false;  // at this Setting, whose offset has had no time to jump
   };
   static void see(Filter& filter, const Sight& sight);
+  // Before the first window at the Setting of this row.
+  void expect(Eigen::Index row, double value, const ExpectedLook& expected);
   const Filter& best() const { return filters_[best_]; }
   std::optional<Eigen::Index> row_of(std::size_t setting) const;
   Eigen::Index row_for(std::size_t setting);

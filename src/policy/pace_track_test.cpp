@@ -17,9 +17,10 @@ class PlayedJob {
  public:
   explicit PlayedJob(double noise) : noise_(noise) {}
 
-  void run(std::size_t setting, double value, double windows = 1) {
+  void run(std::size_t setting, double value, double windows = 1,
+           const std::optional<ExpectedLook>& expected = {}) {
     at_ += windows;
-    track.add(setting, at_ - windows / 2, windows, value, noise_);
+    track.add(setting, at_ - windows / 2, windows, value, noise_, expected);
     if (setting != 0) track.ran(setting, windows * kIterations);
   }
 
@@ -60,6 +61,39 @@ TEST(PaceTrack, TellsASlowMinuteFromALoss) {
 
 // Slow minutes begin and end while the setting changes, more often beside the default than not: an
 // account that takes this for a faster setting lets the job exceed its bound.
+// A first look cannot tell the setting from the minute; what other settings say of this one can.
+TEST(PaceTrack, TakesAFirstLookThatSurprisesForTheEndOfASlowMinute) {
+  PlayedJob job(0.001);
+  for (int i = 0; i < 10; ++i) job.run(0, 0.06);
+
+  job.run(1, 0.10, 1, ExpectedLook{.log_time = 0.10, .sd = 0.003});
+
+  EXPECT_NEAR(*job.track.offset(1), 0.10, 0.01);
+  EXPECT_NEAR(job.track.level(), 0, 0.01);
+}
+
+TEST(PaceTrack, TakesALookThatSeemsFasterThanTheDefaultForTheJobsOwnPace) {
+  PlayedJob job(0.001);
+  for (int i = 0; i < 10; ++i) job.run(0, 0.7);
+
+  job.run(1, 0.05, 1, ExpectedLook{.log_time = 0.06, .sd = 0.02});
+
+  EXPECT_NEAR(*job.track.offset(1), 0.05, 0.02);
+  EXPECT_NEAR(job.track.level(), 0, 0.02);
+}
+
+TEST(PaceTrack, BelievesAFirstLookThatIsSlowerThanExpected) {
+  for (const double slower : {0.01, 0.05, 0.7}) {
+    PlayedJob job(0.001);
+    for (int i = 0; i < 10; ++i) job.run(0, 0);
+
+    job.run(1, 0.05 + slower, 1, ExpectedLook{.log_time = 0.05, .sd = 0.003});
+
+    EXPECT_NEAR(*job.track.offset(1), 0.05 + slower, 0.005);
+    EXPECT_NEAR(job.track.level(), 0, 0.005);
+  }
+}
+
 TEST(PaceTrack, TakesMinutesThatBeginAndEndAbruptlyForTheJobsOwn) {
   PlayedJob job(0.002);
   Random random(5);

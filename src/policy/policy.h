@@ -89,6 +89,13 @@ struct StepShare {
   double share = 1;
 };
 
+// What a look is expected to show: mean and standard deviation of ln of its time per iteration,
+// relative to the default.
+struct ExpectedLook {
+  double log_time = 0;
+  double sd = 0;
+};
+
 // Run `iterations` at settings[setting], measure them as one Window, report it to observe().
 struct Step {
   std::size_t setting = 0;
@@ -115,6 +122,7 @@ struct Step {
   // Where the job's time is shared between Settings: what each has had since the first was held.
   // Empty: `setting` alone is kept.
   std::vector<StepShare> shares = {};
+  std::optional<ExpectedLook> expected = {};
   // Passes unmeasured once the Setting is in force here, because other nodes of the job may be a
   // moment later with it.
   Seconds settle = Seconds(0);

@@ -86,7 +86,7 @@ class Job {
     }
     fill(window, n, truth, seen);
     ledger_.pass(current_ != 0, n, truth);
-    ledger_.add(current_, window);
+    ledger_.add(current_, window, step.expected);
     return window;
   }
 
