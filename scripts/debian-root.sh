@@ -33,6 +33,7 @@ make_debian_root() {
   [ ! -d /etc/apt/keyrings ] || cp -r /etc/apt/keyrings "$root/etc/apt/"
   echo "deb $(debian_mirror) $suite main" >"$root/etc/apt/sources.list"
   cp /etc/resolv.conf "$root/etc/"
+  echo '127.0.0.1 localhost' >"$root/etc/hosts"
   # So are the registries of packages, where this machine knows certificates of its own.
   mkdir -p "$root/usr/local/share"
   cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
