@@ -41,7 +41,7 @@ class JobLedger {
   void pass(bool off_default, double iterations, Seconds took);
   // A window at a Setting, over iterations that pass() has reported. A window that heat held back
   // counts, since its figures are true of its time; other unusable windows are ignored.
-  // `expected`: of the first Window at a Setting, from what others showed; see PaceTrack::add.
+  // `expected` is what the other Settings let the first Window at this one show: PaceTrack::add.
   void add(std::size_t setting, const Window& window,
            const std::optional<ExpectedLook>& expected = {});
 

@@ -30,7 +30,8 @@ class PaceTrack {
 
   // A window at a Setting (0 is the default) whose middle is at a position. `noise` is the standard
   // deviation of one full window. Windows before the first at the default are ignored. `expected`
-  // counts in the first window at a Setting: where that is faster, the job may be faster again.
+  // is used with the first window at a Setting alone: where that window is faster than expected,
+  // the job itself may have become faster.
   void add(std::size_t setting, double at, double windows, double value, double noise,
            const std::optional<ExpectedLook>& expected = {});
   // So many iterations ran at a Setting that add() has seen: counts what they lost.
@@ -69,7 +70,7 @@ class PaceTrack {
     double value = 0;
     double variance = 0;
     double jumped = 0;   // probability of a jump since the window before
-    bool first = false;  // at this Setting, whose offset has had no time to jump
+    bool first = false;  // the first at its Setting, whose offset has had no time to jump
   };
   static void see(Filter& filter, const Sight& sight);
   // Before the first window at the Setting of this row.

@@ -61,36 +61,35 @@ TEST(PaceTrack, TellsASlowMinuteFromALoss) {
 
 // Slow minutes begin and end while the setting changes, more often beside the default than not: an
 // account that takes this for a faster setting lets the job exceed its bound.
+// After ten windows of the default at a level, and a first one at a Setting.
+PaceTrack after_a_look(double level, double seen, const ExpectedLook& expected) {
+  PlayedJob job(0.001);
+  for (int i = 0; i < 10; ++i) job.run(0, level);
+  job.run(1, seen, 1, expected);
+  return job.track;
+}
+
 // A first look cannot tell the setting from the minute; what other settings say of this one can.
 TEST(PaceTrack, TakesAFirstLookThatSurprisesForTheEndOfASlowMinute) {
-  PlayedJob job(0.001);
-  for (int i = 0; i < 10; ++i) job.run(0, 0.06);
+  const PaceTrack track = after_a_look(0.06, 0.10, {.log_time = 0.10, .sd = 0.003});
 
-  job.run(1, 0.10, 1, ExpectedLook{.log_time = 0.10, .sd = 0.003});
-
-  EXPECT_NEAR(*job.track.offset(1), 0.10, 0.01);
-  EXPECT_NEAR(job.track.level(), 0, 0.01);
+  EXPECT_NEAR(*track.offset(1), 0.10, 0.01);
+  EXPECT_NEAR(track.level(), 0, 0.01);
 }
 
 TEST(PaceTrack, TakesALookThatSeemsFasterThanTheDefaultForTheJobsOwnPace) {
-  PlayedJob job(0.001);
-  for (int i = 0; i < 10; ++i) job.run(0, 0.7);
+  const PaceTrack track = after_a_look(0.7, 0.05, {.log_time = 0.06, .sd = 0.02});
 
-  job.run(1, 0.05, 1, ExpectedLook{.log_time = 0.06, .sd = 0.02});
-
-  EXPECT_NEAR(*job.track.offset(1), 0.05, 0.02);
-  EXPECT_NEAR(job.track.level(), 0, 0.02);
+  EXPECT_NEAR(*track.offset(1), 0.05, 0.02);
+  EXPECT_NEAR(track.level(), 0, 0.02);
 }
 
 TEST(PaceTrack, BelievesAFirstLookThatIsSlowerThanExpected) {
   for (const double slower : {0.01, 0.05, 0.7}) {
-    PlayedJob job(0.001);
-    for (int i = 0; i < 10; ++i) job.run(0, 0);
+    const PaceTrack track = after_a_look(0, 0.05 + slower, {.log_time = 0.05, .sd = 0.003});
 
-    job.run(1, 0.05 + slower, 1, ExpectedLook{.log_time = 0.05, .sd = 0.003});
-
-    EXPECT_NEAR(*job.track.offset(1), 0.05 + slower, 0.005);
-    EXPECT_NEAR(job.track.level(), 0, 0.005);
+    EXPECT_NEAR(*track.offset(1), 0.05 + slower, 0.005);
+    EXPECT_NEAR(track.level(), 0, 0.005);
   }
 }
 

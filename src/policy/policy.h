@@ -122,7 +122,7 @@ struct Step {
   // Where the job's time is shared between Settings: what each has had since the first was held.
   // Empty: `setting` alone is kept.
   std::vector<StepShare> shares = {};
-  std::optional<ExpectedLook> expected = {};
+  std::optional<ExpectedLook> expected = {};  // of a look; nullopt where nothing is expected
   // Passes unmeasured once the Setting is in force here, because other nodes of the job may be a
   // moment later with it.
   Seconds settle = Seconds(0);

@@ -12,6 +12,12 @@ class Analysed : public ::testing::Test {
     now_ = now_ + microseconds(10);
     ring_.push(now_, kernel);
   }
+  // So many times the kernels `first` to `last`, once each.
+  void repeat(int times, KernelNumber first, KernelNumber last) {
+    for (int i = 0; i < times; ++i) {
+      for (KernelNumber k = first; k <= last; ++k) launch(k);
+    }
+  }
   std::optional<Finding> run() { return analysis_.run(ring_, 0, ring_.end()); }
 
   LaunchRing ring_;
@@ -57,12 +63,8 @@ TEST_F(Analysed, FindsMicroBatchesInsideSteps) {
 
 TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
   for (int epoch = 0; epoch < 12; ++epoch) {
-    for (int i = 0; i < 18; ++i) {
-      for (KernelNumber k = 1; k <= 110; ++k) launch(k);
-    }
-    for (int i = 0; i < 12; ++i) {
-      for (KernelNumber k = 6; k <= 45; ++k) launch(k);
-    }
+    repeat(18, 1, 110);
+    repeat(12, 6, 45);
   }
 
   const auto finding = run();
@@ -75,12 +77,10 @@ TEST_F(Analysed, FindsEpochsWhereTrainingAndEvaluationAlternateTooFast) {
 // of its own but the launch at its end.
 TEST_F(Analysed, FindsEpochsThatAgreeToTheLaunchAfterSixOfThem) {
   for (int epoch = 0; epoch < 7; ++epoch) {
-    for (int i = 0; i < 32; ++i) {
-      for (KernelNumber k = 1; k <= 196; ++k) launch(k);
-    }
+    repeat(32, 1, 196);
     for (int i = 0; i < 8; ++i) {
-      for (KernelNumber k = 1; k <= 66; ++k) launch(k);
-      for (KernelNumber k = 201; k <= 206; ++k) launch(k);
+      repeat(1, 1, 66);
+      repeat(1, 201, 206);
     }
     launch(300);
   }
@@ -94,12 +94,8 @@ TEST_F(Analysed, FindsEpochsThatAgreeToTheLaunchAfterSixOfThem) {
 // Epochs of different lengths are no measure of progress.
 TEST_F(Analysed, FindsNoEpochsOfDifferentLengths) {
   for (const int length : {18, 11, 25, 14, 30, 9, 21, 16}) {
-    for (int i = 0; i < length; ++i) {
-      for (KernelNumber k = 1; k <= 110; ++k) launch(k);
-    }
-    for (int i = 0; i < 12; ++i) {
-      for (KernelNumber k = 6; k <= 45; ++k) launch(k);
-    }
+    repeat(length, 1, 110);
+    repeat(12, 6, 45);
   }
 
   const auto finding = run();

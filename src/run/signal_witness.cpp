@@ -55,6 +55,7 @@ CommandLine own_command_line() {
 [[noreturn]] void testify(int socket, const CommandLine& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Not found by `pkill hypermile`, which means us: the witness would take it for the whole group.
+  // Whoever sees the new name no longer sees the old command line.
   if (name.length > 0) std::memset(name.begin, 0, name.length);
   ::prctl(PR_SET_NAME, "signal-witness");
   const int kept = ::dup2(socket, STDIN_FILENO);
